@@ -47,6 +47,34 @@ def checked_id(name: str, value: str) -> str:
     return value
 
 
+def checked_count(name: str, value: int, most: int) -> int:
+    """Return a number of things that are asked for, 1 to `most`.
+
+    Examples
+    --------
+    >>> checked_count("first", 0, 200)
+    Traceback (most recent call last):
+    graphmem_client.errors.InvalidInput: first must lie between 1 and 200.
+    """
+    if not 1 <= value <= most:
+        raise InvalidInput(f"{name} must lie between 1 and {most}.")
+    return value
+
+
+def checked_share(name: str, value: float) -> float:
+    """Return a number in [0, 1].
+
+    Examples
+    --------
+    >>> checked_share("importance", float("nan"))
+    Traceback (most recent call last):
+    graphmem_client.errors.InvalidInput: importance must lie between 0 and 1.
+    """
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"{name} must lie between 0 and 1.")
+    return value
+
+
 def checked_new_id(name: str, value: str, *, in_paths: bool = True) -> str:
     """An id of something that is to be made: as `checked_id`, and each of its characters is seen.
 

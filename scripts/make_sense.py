@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.flows.fog import read_senses
-from graphmem.flows.world_file import read_world
+from graphmem.flows.world import read_world
 from graphmem.model import Concept, Matrix
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError
-from graphmem.flows.export import export_pieces
+from graphmem.flows.transfer import export_pieces
 from graphmem.jobs.runner import run_jobs
 from graphmem_api.access import Info, RequestContext, in_running_session
 from graphmem_api.errors import code

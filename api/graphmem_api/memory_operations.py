@@ -12,11 +12,9 @@ from graphmem.errors import NotFound
 from graphmem.flows.concern import correct_concern
 from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
 from graphmem.flows.ledger import Draft, add_entry, delete_entry, settle_entry
-from graphmem.flows.memories import find_memories, find_memory
-from graphmem.flows.memory_events import memory_events
-from graphmem.flows.reconciliation import reconcile
+from graphmem.flows.memories import find_memories, find_memory, memory_events
 from graphmem.flows.surprise import answer_question, correct_surprise
-from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
+from graphmem.flows.uncertainty import check_action, correct_memory, reconcile, resolve_uncertainty, undo_resolution
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.compressing import compress_within_budget
 from graphmem.jobs.dispatch import start_jobs

@@ -13,7 +13,7 @@ from strawberry.types import ExecutionContext, ExecutionResult, has_object_defin
 from strawberry.types.graphql import OperationType
 
 from graphmem.errors import GraphmemError, InvalidInput, RateLimited
-from graphmem.flows.renewal import renew_if_due
+from graphmem.flows.students import renew_if_due
 from graphmem.settings import Settings
 from graphmem.store.bookmarks import bookmarked
 from graphmem_api import inputs, types

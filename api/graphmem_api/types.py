@@ -10,10 +10,10 @@ from strawberry.scalars import JSON
 from graphmem import model
 from graphmem.app import Graphmem
 from graphmem.errors import Locked
-from graphmem.flows import context, fading, memories, overlay, students, world
+from graphmem.flows import context, memories, overlay, students, world
 from graphmem.flows.consolidation import find_kept
 from graphmem.flows.gravity import gravity_now
-from graphmem.flows.student_import import ImportedStudent
+from graphmem.flows.transfer import ImportedStudent
 from graphmem.flows.uncertainty import memories_of_uncertainties, uncertainties_of_turn
 from graphmem.jobs.admin import count_jobs
 from graphmem.store.memories import Filter
@@ -64,7 +64,7 @@ expose(model.ConceptProgress, Shape("Progress", ids=["evidence"]))
 expose(model.Imported)
 expose(world.ConceptPage)
 expose(overlay.OverlayPage)
-expose(fading.ProgressPage)
+expose(overlay.ProgressPage)
 expose(students.StudentPage)
 expose(ImportedStudent, Shape(properties=["student_id"]))
 expose(context.ContextMessage)

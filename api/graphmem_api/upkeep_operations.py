@@ -9,9 +9,8 @@ from strawberry.scalars import JSON
 from graphmem.errors import InvalidInput
 from graphmem.flows.analysis import analyse, declared, list_queries
 from graphmem.flows.concern import wellbeing
-from graphmem.flows.erasure import erase_student
-from graphmem.flows.export import export_text
-from graphmem.flows.student_import import ImportedStudent, import_student
+from graphmem.flows.students import erase_student
+from graphmem.flows.transfer import ImportedStudent, export_text, import_student
 from graphmem.jobs.admin import list_jobs, retry_job, spent, student_of_job
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Erased, Job, JobState, Role, Usage

@@ -18,8 +18,7 @@ from graphmem.bench import Figures
 from graphmem.bench.scores import auroc
 from graphmem.bench.talks import Talk, Utterance, read_rows, read_talks, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
-from graphmem.flows.conflict_plan import SAME_MATTER, is_change, is_contradiction
-from graphmem.flows.reconciliation_plan import NEIGHBOURS
+from graphmem.flows.detection_plan import NEIGHBOURS, SAME_MATTER, is_change, is_contradiction
 from graphmem.model import PairClass, StatementOnRecord, StatementPair
 from graphmem.offline.contradictions import judged_pairs
 from graphmem.samples import SAMPLES

@@ -14,7 +14,7 @@ from rich.markup import escape
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
 from graphmem.commands.plot import overlay_figure, save_figure
-from graphmem.flows.world_file import read_world
+from graphmem.flows.world import read_world
 from graphmem.model import Role, Who
 from graphmem.runtime import open_graphmem
 from graphmem.samples import SAMPLES

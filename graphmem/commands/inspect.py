@@ -18,7 +18,7 @@ import typer
 
 from graphmem.commands.frame import unlocked
 from graphmem.errors import SetupError
-from graphmem.flows.export import export_student
+from graphmem.flows.transfer import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.local import server
 from graphmem.local.copies import noted_copy, remove_left_copy

@@ -299,8 +299,7 @@ async def import_world_command(
     replace: Annotated[bool, typer.Option("--replace", help="remove what the file lacks, of this world")] = False,
 ) -> Printout:
     """Import concepts and edges into the world of an institution; checked first, safe to repeat."""
-    from graphmem.flows.world import import_world
-    from graphmem.flows.world_file import find_world, read_world
+    from graphmem.flows.world import find_world, import_world, read_world
 
     def progress(done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -112,7 +112,7 @@ async def recover_command(
     ],
 ) -> None:
     """Set a new password of a student with the institution's recovery key; what is remembered stays."""
-    from graphmem.flows.recovery import recover_student
+    from graphmem.flows.students import recover_student
 
     await recover_student(gm, who, read_recovery_key(key), new_password)
     typer.echo(f"{who.student_id} has a new password. The student's `recoveries` tell when it was set.")
@@ -127,7 +127,7 @@ def read_recovery_key(files: Sequence[Path]) -> bytes:
     """
     from shamir_mnemonic import MnemonicError, combine_mnemonics
 
-    from graphmem.flows.recovery import decoded_recovery_key
+    from graphmem.flows.students import decoded_recovery_key
 
     texts = [file.read_text().strip() for file in files]
     if len(texts) == 1 and len(texts[0].split()) == 1:
@@ -145,7 +145,7 @@ async def erase_command(
     yes: Annotated[bool, typer.Option("--yes", help="do not ask before")] = False,
 ) -> Printout:
     """Erase a student: all that is kept, the key first. Nothing of it can be brought back."""
-    from graphmem.flows.erasure import erase_student
+    from graphmem.flows.students import erase_student
 
     if not yes and sys.stdin.isatty():
         typer.confirm(f"Erase all that is kept of {who.student_id} at {who.institution}?", abort=True)
@@ -164,7 +164,7 @@ async def export_command(
     if out is None:
         await _export(gm, who, password, sys.stdout, 1)
         return
-    from graphmem.flows.export import EXPORT_TRIES
+    from graphmem.flows.transfer import EXPORT_TRIES
 
     with _new_text_file(out) as file:
         await _export(gm, who, password, file, EXPORT_TRIES)
@@ -172,7 +172,7 @@ async def export_command(
 
 async def _export(gm: "Graphmem", who: Who, password: str, out: IO[str], tries: int) -> None:
     """Write the document piece by piece; a file is begun again where the student was changed meanwhile."""
-    from graphmem.flows.export import export_pieces
+    from graphmem.flows.transfer import export_pieces
     from graphmem.jobs.runner import run_jobs
 
     async with unlocked(gm, who, password) as session:
@@ -219,7 +219,7 @@ async def import_command(
 ) -> Printout:
     """Make an exported student anew, sealed with a new key that the new password opens; all of it or nothing."""
     from graphmem.flows.import_plan import read_document
-    from graphmem.flows.student_import import import_student
+    from graphmem.flows.transfer import import_student
 
     try:
         document = file.read_text("utf-8")

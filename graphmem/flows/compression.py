@@ -35,6 +35,7 @@ from graphmem.model import (
 from graphmem.sealing import keyed_hash
 from graphmem.store import compressions, turns
 from graphmem.store.changes import Absorbed, Changes, NewEdge, Summary
+from graphmem.validation import checked_count
 
 T = TypeVar("T")
 
@@ -122,8 +123,7 @@ async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compress
     ------
     InvalidInput    `first` will not do
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    checked_count("first", first, gm.settings.page_size)
     return await compressions.find_compressions(gm.graph, who, first)
 
 

@@ -8,8 +8,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.ending import with_stems
 from graphmem.flows.ledger import drafted, new_entry
-from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import open_memories
+from graphmem.flows.session_cache import check_running, open_memories
 from graphmem.model import (
     SERIOUS,
     Concern,

@@ -6,10 +6,8 @@ from datetime import datetime
 from time import monotonic
 
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput
 from graphmem.flows.ending import standing_facts
-from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import apply_turn, open_memories
+from graphmem.flows.session_cache import apply_turn, check_running, open_memories
 from graphmem.model import Fact, Lesson, Memory, Session, Unlocked, Vector, Who
 from graphmem.model.conversation import HABIT
 from graphmem.store import turns
@@ -18,7 +16,7 @@ from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.habits import is_at_work
 from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
-from graphmem.validation import checked_as_of
+from graphmem.validation import checked_as_of, checked_count
 
 NEAREST = 5
 """Known memories that a lesson is compared with."""
@@ -63,8 +61,7 @@ async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime
     InvalidInput    `first` or `as_of` is out of range
     Locked          the session has ended
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    checked_count("first", first, gm.settings.page_size)
     await check_running(gm, session)
     ring = await turns.list_ring(gm.graph, session, gm.settings.facts_kept, checked_as_of(as_of))
     return standing_facts(ring, (await open_memories(gm, session)).index, as_of or gm.clock())[:first]

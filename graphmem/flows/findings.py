@@ -10,13 +10,12 @@ from graphmem.app import Graphmem
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.context import RecallRequest, SearchResult, search
 from graphmem.flows.danger import heard_danger
-from graphmem.flows.detection import Detected, detected
+from graphmem.flows.detection import Detected, detected, takes_back_belief
 from graphmem.flows.ending import standing_facts
 from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
-from graphmem.flows.taking_back import takes_back_belief
 from graphmem.model import (
     Answer,
     Author,

@@ -4,8 +4,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, NotFound
 from graphmem.flows.ending import stems_of
 from graphmem.flows.forgetting_plan import changed_memories, changed_payload, matter_of
-from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import ENDED, open_memories
+from graphmem.flows.session_cache import ENDED, check_running, open_memories
 from graphmem.model import Erased, Session
 from graphmem.store import ledger, sources, students, turns
 from graphmem.store.traces import Forgetting, WaitingWork, delete_with_traces, find_traces

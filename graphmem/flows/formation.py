@@ -25,8 +25,7 @@ from graphmem.flows.formation_reading import Beside, Marked, MessageScores, Read
 from graphmem.flows.ledger import new_entry, noted_draft
 from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
 from graphmem.flows.observation import observe
-from graphmem.flows.related import with_feedback
-from graphmem.flows.session_cache import apply_changes, known_readings, open_memories
+from graphmem.flows.session_cache import apply_changes, known_readings, open_memories, with_feedback
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (

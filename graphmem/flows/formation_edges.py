@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 
-from graphmem.flows.conflict_plan import (
+from graphmem.flows.detection_plan import (
     diverges,
     said_the_same,
 )

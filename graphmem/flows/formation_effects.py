@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from operator import itemgetter
 
-from graphmem.flows.conflict_plan import (
+from graphmem.flows.detection_plan import (
     NewStatement,
     conflict_candidates,
     is_change,

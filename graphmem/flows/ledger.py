@@ -1,6 +1,5 @@
 """The ledger of what must not be forgotten: keep, settle and read its entries (spec 8)."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -8,15 +7,14 @@ from datetime import UTC, datetime
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.danger import danger_in
-from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import ENDED
+from graphmem.flows.session_cache import ENDED, check_running
 from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, Note, RaisedConcern, Reminder, Session
 from graphmem.model.fields import documented
 from graphmem.store import concerns, ledger
 from graphmem.text.ledger_triggers import active_at
 from graphmem.text.reminders import IMPORTANCE, summary_of
 from graphmem.text.safety import UNNAMED_DANGER, kept_text
-from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_text
+from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_share, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
 """What can be settled; the rest holds until it expires or is deleted."""
@@ -235,17 +233,12 @@ def checked(draft: Draft, content_limit: int, now: datetime) -> Draft:
     checked_text("content", draft.content, content_limit)
     if draft.summary is not None:
         checked_text("summary", draft.summary, SUMMARY_LIMIT)
-    _check_share("importance", draft.importance)
-    _check_share("triggerThreshold", draft.trigger_threshold)
+    checked_share("importance", draft.importance)
+    checked_share("triggerThreshold", draft.trigger_threshold)
     _check_triggers("triggers", draft.triggers)
     _check_triggers("triggerEntities", draft.trigger_entities)
     _check_expiry(draft.expires_at, now)
     return draft
-
-
-def _check_share(name: str, value: float) -> None:
-    if math.isnan(value) or not 0.0 <= value <= 1.0:
-        raise InvalidInput(f"{name} must lie between 0 and 1.")
 
 
 def _check_triggers(name: str, values: Sequence[str]) -> None:

@@ -1,26 +1,28 @@
-"""Reading memories one by one, in pages and by their neighbourhood (spec 2, 18)."""
+"""Reading memories one by one, in pages, by their neighbourhood and as they change (spec 2, 18)."""
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import InvalidInput, Locked, NotFound, RateLimited, Unavailable
 from graphmem.flows.context_plan import as_held_at
 from graphmem.flows.gravity import CURVE
-from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import open_memories
+from graphmem.flows.session_cache import ENDED, check_running, open_memories
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     Edge,
     EdgeType,
     LedgerEntry,
     Memory,
+    MemoryEvent,
+    MemoryEventKind,
     NamedEntity,
     Recalled,
     RecalledId,
+    Reliability,
     Session,
     Source,
     SourceKind,
@@ -30,8 +32,9 @@ from graphmem.store import memories
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
 from graphmem.store.graph import Graph
 from graphmem.store.memories import Cut, Filter, LoadedMemory, Moment, Neighbourhood
+from graphmem.store.memory_events import Marks, MemoryStanding, find_marks, list_event_ids, list_standings
 from graphmem.store.rows import from_ms
-from graphmem.validation import checked_as_of, checked_id
+from graphmem.validation import checked_as_of, checked_count, checked_id, checked_share
 
 MOST_HOPS = 3
 NEIGHBOURHOOD_SIZE = 200
@@ -86,9 +89,8 @@ async def list_memories(
     InvalidInput    `first`, `after` or the filter will not do
     Locked          the session has ended
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
-    _check_share("minGravity", wanted.min_gravity)
+    checked_count("first", first, gm.settings.page_size)
+    checked_share("minGravity", wanted.min_gravity)
     checked_as_of(wanted.as_of)
     if session is not None:
         await check_running(gm, session)
@@ -126,7 +128,7 @@ async def find_around(
     checked_as_of(as_of)
     if not 0 <= hops <= MOST_HOPS:
         raise InvalidInput(f"hops must lie between 0 and {MOST_HOPS}.")
-    _check_share("minWeight", min_weight)
+    checked_share("minWeight", min_weight)
     if session is not None:
         await check_running(gm, session)
     centre = Neighbourhood(memory_id, hops, min_weight, NEIGHBOURHOOD_SIZE, as_of)
@@ -159,7 +161,7 @@ def chosen_edges(edges: Sequence[Edge], type_: EdgeType | None, min_weight: floa
     ------
     InvalidInput    the weight lies outside 0..1
     """
-    _check_share("minWeight", min_weight)
+    checked_share("minWeight", min_weight)
     return [edge for edge in edges if edge.weight >= min_weight and type_ in (None, edge.type)]
 
 
@@ -230,11 +232,6 @@ def _imported(held: LoadedMemory) -> New:
     return New(memory, held.vector, Span(0, len(memory.content or "")), origin)
 
 
-def _check_share(name: str, value: float) -> None:
-    if math.isnan(value) or not 0.0 <= value <= 1.0:
-        raise InvalidInput(f"{name} must lie between 0 and 1.")
-
-
 def _cursor(memory: Memory) -> str:
     return f"{round(memory.timestamp.timestamp() * 1000)}:{memory.id}"
 
@@ -245,3 +242,142 @@ def _place(cursor: str) -> tuple[datetime, str]:
         return from_ms(int(at)), checked_id("after", memory_id)
     except (ValueError, OverflowError, OSError) as e:
         raise InvalidInput("after is not the `next` of a page.") from e
+
+
+EVENTS_SECONDS = 1.0
+"""Seconds after which `memoryEvents` tells of a change at the latest, by whichever process."""
+
+MOST_STREAMS = 16
+"""Most streams of one student that a process serves at once."""
+
+Happened = tuple[MemoryEventKind, str]
+"""What happened, and the id of the memory or concern."""
+
+
+@dataclass
+class _Watched:
+    """A student's memories and concerns as they were when the marks were read."""
+
+    marks: Marks
+    standings: dict[str, MemoryStanding] = field(default_factory=dict)
+    concerns: set[str] = field(default_factory=set)
+
+
+async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[MemoryEvent, None]:
+    """Stream what happens to a student's memories from now on, at most `events_seconds` after it has happened.
+
+    Ends without an error when this process ends.
+
+    Raises
+    ------
+    Locked          the session has ended, or ends meanwhile
+    RateLimited     too many streams of this student
+
+    Source: spec 18.
+    """
+    with _counted(gm, session):
+        watched = _Watched(await _marks(gm, session))
+        watched.standings = await list_standings(gm.graph, session, -1)
+        watched.concerns = set((await list_event_ids(gm.graph, session))[1])
+        while not await gm.background.stops_within(EVENTS_SECONDS):
+            try:
+                found = await _changes(gm, session, watched)
+            except Unavailable:
+                # What happens meanwhile is seen as soon as Neo4j answers again.
+                continue
+            for kind, memory_id in found:
+                yield MemoryEvent(kind, memory_id, gm.clock())
+
+
+@contextmanager
+def _counted(gm: Graphmem, session: Session) -> Iterator[None]:
+    streams, who = gm.background.streams, (session.institution, session.student_id)
+    if streams[who] >= MOST_STREAMS:
+        raise RateLimited(f"At most {MOST_STREAMS} streams of a student run at once: end one of them first.")
+    streams[who] += 1
+    try:
+        yield
+    finally:
+        streams[who] -= 1
+        if not streams[who]:
+            del streams[who]
+
+
+async def _marks(gm: Graphmem, session: Session) -> Marks:
+    marks = await find_marks(gm.graph, session, gm.clock())
+    if marks is None:
+        raise Locked(ENDED)
+    return marks
+
+
+async def _changes(gm: Graphmem, session: Session, watched: _Watched) -> list[Happened]:
+    """What has happened since the last look; `watched` is brought up to date."""
+    marks, before = await _marks(gm, session), watched.marks
+    if marks == before:
+        return []
+    newer = await list_standings(gm.graph, session, before.written) if marks.written > before.written else {}
+    gone: list[str] = []
+    raised: list[str] = []
+    if marks.removed > before.removed or marks.concerns != before.concerns:
+        memories, concerns = await list_event_ids(gm.graph, session)
+        gone = sorted(watched.standings.keys() - set(memories))
+        raised = sorted(set(concerns) - watched.concerns)
+        watched.concerns = set(concerns)
+    found = [
+        *((MemoryEventKind.CONCERN, each) for each in raised),
+        *happened(watched.standings, newer, gone, compressed=marks.compressions > before.compressions),
+    ]
+    watched.marks = marks
+    watched.standings |= newer
+    for memory_id in gone:
+        watched.standings.pop(memory_id, None)
+    return found
+
+
+def happened(
+    before: Mapping[str, MemoryStanding], newer: Mapping[str, MemoryStanding], gone: Iterable[str], *, compressed: bool
+) -> list[Happened]:
+    """What happened to memories between two looks at them.
+
+    Parameters
+    ----------
+    before : all memories at the first look, by id
+    newer : those that were written since, by id
+    gone : ids of those that are there no more
+    compressed : a compression was done meanwhile, so that it took what is gone
+
+    Examples
+    --------
+    >>> new = MemoryStanding(0, Reliability.RELIABLE, ended=False, flashbulb=False)
+    >>> again = MemoryStanding(1, Reliability.RELIABLE, ended=False, flashbulb=True)
+    >>> [kind.value for kind, _ in happened({}, {"memory-1-1": new}, [], compressed=False)]
+    ['formed']
+    >>> [kind.value for kind, _ in happened({"memory-1-1": new}, {"memory-1-1": again}, [], compressed=False)]
+    ['reinforced', 'flashbulb']
+    >>> happened({"memory-1-1": new}, {}, ["memory-1-1"], compressed=True)
+    [(<MemoryEventKind.COMPRESSED: 'compressed'>, 'memory-1-1')]
+    """
+    found = [(kind, memory_id) for memory_id, now in newer.items() for kind in _kinds(before.get(memory_id), now)]
+    end = MemoryEventKind.COMPRESSED if compressed else MemoryEventKind.FORGOTTEN
+    return found + [(end, memory_id) for memory_id in gone]
+
+
+def _kinds(was: MemoryStanding | None, now: MemoryStanding) -> Iterator[MemoryEventKind]:
+    if was is None:
+        yield MemoryEventKind.FORMED
+    elif now.reinforcements > was.reinforcements:
+        yield MemoryEventKind.REINFORCED
+    if _is_superseded(now) and (was is None or not _is_superseded(was)):
+        yield MemoryEventKind.SUPERSEDED
+    elif _is_doubted(now) and (was is None or was.reliability is not now.reliability):
+        yield MemoryEventKind.DOUBTED
+    if now.flashbulb and (was is None or not was.flashbulb):
+        yield MemoryEventKind.FLASHBULB
+
+
+def _is_superseded(standing: MemoryStanding) -> bool:
+    return standing.ended or standing.reliability is Reliability.SUPERSEDED
+
+
+def _is_doubted(standing: MemoryStanding) -> bool:
+    return standing.reliability in (Reliability.UNCERTAIN, Reliability.CONTRADICTED)

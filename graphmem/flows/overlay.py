@@ -1,19 +1,144 @@
-"""The overlay: what a student knows of the institution's world, and what could come next (spec 11)."""
+"""The overlay: what a student knows of the world, how familiar it is, and what is due or fading (spec 11)."""
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from fsrs import Card, Rating, Scheduler
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.familiarity_plan import fades_at, familiarity_at, retained, trend_at
 from graphmem.flows.world_plan import GRADES
-from graphmem.model import Concept, ConceptProgress, Known, Observation, Session, Who
+from graphmem.model import (
+    Concept,
+    ConceptProgress,
+    Known,
+    Observation,
+    Practice,
+    PracticeOutcome,
+    Retained,
+    Session,
+    Who,
+)
 from graphmem.model.fields import documented
 from graphmem.store import overlays
 from graphmem.store.world import list_through_grade
-from graphmem.validation import checked_id, checked_text
+from graphmem.validation import checked_count, checked_id, checked_text
+
+TREND_DAYS = 28
+"""Days over which a trend is taken."""
+MASTERY_UP, MASTERY_DOWN = 0.4, 0.2
+"""Share of the way to an outcome that mastery moves with each practice; chosen on the students of `bench practice`."""
+FADED_RECALL = 0.7
+"""Chance of recall below which a concept counts as forgotten."""
+LONGEST_DAYS = 36_500
+"""Days that are looked ahead; what lasts longer fades then."""
+RATINGS = {
+    PracticeOutcome.AGAIN: Rating.Again,
+    PracticeOutcome.HARD: Rating.Hard,
+    PracticeOutcome.GOOD: Rating.Good,
+    PracticeOutcome.EASY: Rating.Easy,
+}
+SUCCESS = {
+    PracticeOutcome.AGAIN: 0.0,
+    PracticeOutcome.HARD: 0.5,
+    PracticeOutcome.GOOD: 1.0,
+    PracticeOutcome.EASY: 1.0,
+}
+"""Mastery that an outcome speaks for."""
+SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+"""The published curve; `docs/world.md` lists its parameters."""
+
+
+def retained(history: Sequence[Practice]) -> Retained | None:
+    """How a concept is held after all practice there was; None without any.
+
+    Parameters
+    ----------
+    history : in any order; a familiarity that was set is one practice, which sets the mastery
+
+    Source: spec 11; Ye et al. 2024, FSRS-6.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> first = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> held = retained([Practice(first, PracticeOutcome.GOOD)])
+    >>> held.mastery, round(held.stability, 2), held.due_at.day
+    (0.4, 2.31, 3)
+    """
+    card, mastery = Card(card_id=0), 0.0
+    for practice in sorted(history, key=lambda each: (each.at, each.outcome.value)):
+        card, _ = SCHEDULER.review_card(card, RATINGS[practice.outcome], practice.at)
+        to = SUCCESS[practice.outcome]
+        step = MASTERY_UP if to > mastery else MASTERY_DOWN
+        mastery = mastery + step * (to - mastery) if practice.set_to is None else practice.set_to
+    if card.last_review is None:
+        return None
+    return Retained(mastery, float(card.stability or 0.0), float(card.difficulty or 0.0), card.last_review, card.due)
+
+
+def familiarity_at(retention: Retained | None, at: datetime) -> float:
+    """Familiarity at a moment, 0 to 1; 0 without any practice.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> first = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> held = retained([Practice(first, PracticeOutcome.GOOD), Practice(first, PracticeOutcome.GOOD)])
+    >>> [round(familiarity_at(held, first + timedelta(days=days)), 2) for days in (0, 7, 30, 365)]
+    [0.64, 0.52, 0.43, 0.29]
+    """
+    return 0.0 if retention is None else retention.mastery * recall_at(retention, at)
+
+
+def recall_at(retention: Retained, at: datetime) -> float:
+    """Chance that a practised concept is recalled at a moment, above 0 to 1; it changes from day to day.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> first = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> round(recall_at(retained([Practice(first, PracticeOutcome.AGAIN)]), first + timedelta(days=7)), 2)
+    0.58
+    """
+    card = Card(card_id=0, stability=retention.stability, last_review=retention.practised_at)
+    return float(SCHEDULER.get_card_retrievability(card, max(at, retention.practised_at)))
+
+
+def fades_at(retention: Retained) -> datetime:
+    """When the chance of recall falls below 0.7 unless the concept is practised, to the day.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> first = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> fades_at(retained([Practice(first, PracticeOutcome.GOOD)])).date().isoformat()
+    '2026-01-23'
+    """
+
+    def faded(days: int) -> bool:
+        return recall_at(retention, retention.practised_at + timedelta(days=days)) < FADED_RECALL
+
+    return retention.practised_at + timedelta(days=bisect_left(range(LONGEST_DAYS), True, key=faded))
+
+
+def trend_at(history: Sequence[Practice], at: datetime) -> float:
+    """How much more familiar a concept is than four weeks ago, -1 to 1.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> now = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> trend_at([Practice(now, PracticeOutcome.GOOD)], now)
+    0.4
+    """
+    then = at - timedelta(days=TREND_DAYS)
+    before = retained([practice for practice in history if practice.at <= then])
+    return familiarity_at(retained(history), at) - familiarity_at(before, then)
+
 
 MOST_EVIDENCE = 20
 """Most memories that are told as evidence of a concept's practice."""
@@ -144,8 +269,7 @@ async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = 
 
     Source: spec 10, 11.
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    checked_count("first", first, gm.settings.page_size)
     place = "" if after is None else checked_id("after", after)
     return await progress_of(gm, who, await overlays.list_due_concepts(gm.graph, who, place, first))
 
@@ -187,8 +311,7 @@ async def list_overlay(
     ------
     InvalidInput    `first` is not within 1 to settings.page_size, or `after` will not do
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    checked_count("first", first, gm.settings.page_size)
     place = "" if after is None else checked_id("after", after)
     total, found = await overlays.list_known(gm.graph, who, place, first + 1, session)
     now = gm.clock()
@@ -211,9 +334,60 @@ async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
 
     Source: spec 11.
     """
-    if not 1 <= limit <= gm.settings.page_size:
-        raise InvalidInput(f"limit must lie between 1 and {gm.settings.page_size}.")
+    checked_count("limit", limit, gm.settings.page_size)
     now = gm.clock()
     held = await overlays.list_retentions(gm.graph, who)
     weak = [id for id, retention in held.items() if familiarity_at(retention, now) < WELL_ENOUGH]
     return await overlays.list_frontier(gm.graph, who, weak, limit)
+
+
+DAYS_AHEAD = 365
+"""Most days that are looked ahead."""
+
+
+@dataclass(frozen=True)
+class ProgressPage:
+    """Progress with some concepts, how many there are, and where the next page begins."""
+
+    items: tuple[ConceptProgress, ...] = field(metadata=documented("Concepts of this page."))
+    total: int = field(metadata=documented("Concepts in all pages, 0 or more."))
+    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
+
+
+async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str | None = None) -> ProgressPage:
+    """Concepts whose chance of recall falls below 0.7 in some days unless they are practised, the soonest first.
+
+    What is below already is not among them: it is forgotten, and `list_progress` has it.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    days : 1 to 365
+    first : 1 to settings.page_size
+    after : `next` of the page before
+
+    Raises
+    ------
+    InvalidInput    a number is out of range, or the concept of `after` is no longer among them
+
+    Source: spec 10, 11.
+    """
+    checked_count("first", first, gm.settings.page_size)
+    checked_count("days", days, DAYS_AHEAD)
+    now = gm.clock()
+    until = now + timedelta(days=days)
+    fading = sorted(
+        (fades_at(held), id)
+        for id, held in (await overlays.list_retentions(gm.graph, who)).items()
+        # The moment itself takes a search, so it is looked for only where it is near.
+        if recall_at(held, now) >= FADED_RECALL > recall_at(held, until)
+    )
+    ids = [id for _, id in fading]
+    if after is not None and after not in ids:
+        raise InvalidInput("The concept of `after` is no longer about to be forgotten: begin with the first page.")
+    start = 0 if after is None else ids.index(after) + 1
+    shown = ids[start : start + first]
+    known = {each.concept.id: each for each in await overlays.list_held(gm.graph, who, shown)}
+    items = tuple(await progress_of(gm, who, [known[id] for id in shown if id in known]))
+    return ProgressPage(items, len(ids), ids[start + first - 1] if start + first < len(ids) else None)

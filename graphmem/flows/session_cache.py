@@ -1,7 +1,7 @@
-"""Per-session cache: load, refresh incrementally, apply local writes (spec 10, 14)."""
+"""Per-session cache: load, refresh incrementally, apply local writes; check that a session runs (spec 10, 14)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -10,11 +10,12 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import GraphmemError, Locked, NotFound
+from graphmem.errors import Conflict, GraphmemError, Locked, NotFound
 from graphmem.flows.ending import with_stems
+from graphmem.flows.uncertainty_plan import settled_sides, with_related
 from graphmem.model import UNSETTLED, Matrix, Memory, Session, Standing, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.index import SearchIndex
-from graphmem.store import ledger, memories, uncertainties
+from graphmem.store import ledger, memories, students, uncertainties
 from graphmem.store.changes import Changes, write
 from graphmem.store.memories import LoadedMemory, MemoriesState
 from graphmem.text.doc import doc_of
@@ -24,6 +25,8 @@ MIN_WEIGHT = 0.5
 """Weight an edge needs to be followed."""
 USED_MARGIN = timedelta(minutes=15)
 """How far back uses of memories are read again: a turn counts them from its beginning, by the clock of its machine."""
+PLANNED_AGAIN = 3
+"""Times that changes are planned where memories change meanwhile."""
 ENDED = "This session has ended: open a new one."
 
 
@@ -224,6 +227,32 @@ async def write_changes(gm: Graphmem, session: Session, changes: Changes) -> boo
     return True
 
 
+async def write_planned(
+    gm: Graphmem, session: Session, planned: Callable[[OpenMemories], Awaitable[Changes | None]]
+) -> Changes | None:
+    """Plan changes of a student's memories and write them; they are planned anew where memories changed meanwhile.
+
+    Returns
+    -------
+    What was written; None where nothing was to be
+
+    Raises
+    ------
+    Conflict        memories kept changing; nothing was written
+    """
+    for _ in range(PLANNED_AGAIN):
+        changes = await planned(await open_memories(gm, session))
+        if changes is None or await write_changes(gm, session, changes):
+            return changes
+    raise Conflict("Memories of this student keep changing: try again.")
+
+
+async def with_feedback(gm: Graphmem, session: Session, changes: Changes, held: OpenMemories) -> Changes:
+    """The same changes, with what settling doubts means for the memories around; nothing is read where none is."""
+    sides = settled_sides(changes)
+    return with_related(changes, await memories.list_edges(gm.graph, session, sides), held.index) if sides else changes
+
+
 async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> None:
     """Change the memories that this process holds as they were written; what was locked or read meanwhile stays."""
     held = gm.memories(session)
@@ -286,3 +315,10 @@ def _doubts(held: OpenMemories, changes: Changes) -> tuple[Uncertainty, ...]:
     changed = (each.uncertainty for each in (*changes.doubts, *changes.settled))
     standing = {doubt.id: doubt for doubt in (*held.doubts, *changed)}
     return tuple(doubt for doubt in standing.values() if doubt.state in UNSETTLED)
+
+
+async def check_running(gm: Graphmem, session: Session) -> None:
+    """Raise Locked unless a session is one of the student's running ones."""
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
+    if enrolled is None or session.session_id not in enrolled.student.session_ids:
+        raise Locked(ENDED)

@@ -1,7 +1,9 @@
-"""Enrolling a student, opening sessions, changing the password (spec 14)."""
+"""Students: enrolment, sessions, passwords and keys, recovery, erasure (spec 14)."""
 
+import logging
+from base64 import b64decode
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hmac import compare_digest
@@ -9,18 +11,29 @@ from uuid import uuid4
 
 from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Tampered, Unavailable
+from graphmem.errors import (
+    Conflict,
+    Forbidden,
+    GraphmemError,
+    InvalidInput,
+    Locked,
+    NotFound,
+    RateLimited,
+    Tampered,
+    Unavailable,
+)
 from graphmem.flows.integrity import keep_up
-from graphmem.flows.rekeying import finish_rotation
 from graphmem.flows.session_cache import ENDED
-from graphmem.model import NO_NAME, Companion, Keys, Session, Student, StudentSummary, Who
+from graphmem.model import NO_NAME, Companion, Erased, Keys, Session, Student, StudentSummary, Who
 from graphmem.model.fields import documented
-from graphmem.store import students
+from graphmem.sealing import StudentLock
+from graphmem.store import erasure, rotation, students
 from graphmem.store.integrity import check_lock
-from graphmem.store.rotation import begin_rotation
+from graphmem.store.rotation import Rekeying, begin_rotation
 from graphmem.store.tampering import Damage, report
 from graphmem.validation import (
     PASSWORD_MIN,
+    checked_count,
     checked_id,
     checked_new_id,
     checked_password,
@@ -234,8 +247,7 @@ async def list_students(gm: Graphmem, institution: str, first: int, after: str |
     ------
     InvalidInput    `first` or `after` will not do
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    checked_count("first", first, gm.settings.page_size)
     place = "" if after is None else checked_id("after", after)
     total, found = await students.list_student_page(gm.graph, institution, place, first + 1)
     items = tuple(found[:first])
@@ -275,8 +287,8 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
         await check_lock_written(gm, who, enrolled.lock)
     lock = enrolled.lock
     if enrolled.next_key is not None:
-        rotated = await finish_rotation(gm, who, password, lock, keys, enrolled.next_key)
-        keys, lock = rotated.keys, rotated.lock
+        rotated, _ = await finish_rotation(gm, who, password, lock, keys, enrolled.next_key)
+        keys, lock = rotated.after, rotated.lock_after
     await _check_public_key(gm, who, lock, keys)
     now = gm.clock()
     ends_at = now + timedelta(hours=gm.settings.session_hours)
@@ -440,7 +452,7 @@ async def rotate_key(
         if next_key is None:
             raise Conflict("Other sessions of the student run: close them first, or let them end with endSessions.")
         gm.lock_up(who)
-    return (await finish_rotation(gm, who, password, enrolled.lock, keys, next_key)).values
+    return (await finish_rotation(gm, who, password, enrolled.lock, keys, next_key))[1]
 
 
 @asynccontextmanager
@@ -472,3 +484,201 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
             raise
         await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=True)
         gm.passwords.right(caller)
+
+
+LONGEST_STEP = timedelta(minutes=1)
+"""Longest time between two renewals of a session that is used all the time."""
+
+
+async def renew_if_due(gm: Graphmem, session: Session) -> None:
+    """Renew a session that has just been used, unless this process did a moment ago.
+
+    What goes wrong is left to the next use: the request that used the session was answered.
+    """
+    step = min(LONGEST_STEP, timedelta(minutes=gm.settings.session_minutes) / 20)
+    last = gm.renewals.get(session.session_id)
+    if last is None or gm.clock() - last >= step:
+        with suppress(GraphmemError):
+            await renew_session(gm, session)
+
+
+async def finish_rotation(
+    gm: Graphmem, who: Who, password: str, lock: StudentLock, keys: Keys, next_key: bytes
+) -> tuple[Rekeying, int]:
+    """Seal anew what the key before has sealed, and lock the next one with the password.
+
+    Whoever has the password can do it, at any time after a rotation began, and as often as needed.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    password : str
+    lock, keys : of before the rotation
+    next_key : the next keys, sealed with those before
+
+    Returns
+    -------
+    Keys and locks of before and after, and how many values were sealed anew
+
+    Raises
+    ------
+    Conflict        the rotation was finished, or the password changed, by another request
+    Locked          the next keys were altered in the database
+    """
+    try:
+        following = sealing.opened_next_keys(keys, who, next_key)
+    except Tampered as error:
+        await report(gm.graph, who, [error])
+        raise Locked(
+            "The keys of this student were changed outside of graphmem while they were rotated: have an administrator "
+            "put back what was changed."
+        ) from error
+    recovery = gm.settings.recovery_key_of(who.institution)
+    after = await gm.passwords.computed(
+        lambda: sealing.rotated_lock(who, lock, following, password, gm.argon2, recovery=recovery)
+    )
+    vouched = sealing.public_key_seal(gm.secret, who, after.public_key, clear=after.clear)
+    both = Rekeying(keys, lock, following.keys(clear=lock.clear), replace(after, public_key_seal=vouched))
+    values = await rotation.reseal(gm.graph, who, both, gm.clock())
+    if not await rotation.replace_key(gm.graph, who, both, next_key, gm.clock()):
+        raise Conflict("The student's key was rotated, or the password changed, by another request: try again.")
+    # A write that another process had under way when the sessions ended may have come in meanwhile.
+    values += await rotation.reseal(gm.graph, who, both, gm.clock())
+    gm.lock_up(who)
+    await keep_up(gm, who)
+    return both, values
+
+
+log = logging.getLogger(__name__)
+
+
+def decoded_recovery_key(text: str) -> bytes:
+    """The secret half of a recovery key, 32 bytes.
+
+    Raises
+    ------
+    InvalidInput    it is none
+
+    Examples
+    --------
+    >>> decoded_recovery_key("no key")
+    Traceback (most recent call last):
+    graphmem_client.errors.InvalidInput: This is no recovery key: send it as `graphmem recovery-key` wrote it.
+    """
+    try:
+        key = b64decode(text, altchars=b"-_", validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != sealing.KEY_BYTES:
+        raise InvalidInput("This is no recovery key: send it as `graphmem recovery-key` wrote it.")
+    return key
+
+
+async def recover_student(gm: Graphmem, who: Who, recovery_key: bytes, password: str) -> Student:
+    """Set a new password of a student whose old one is lost; what is remembered stays.
+
+    All sessions end. When it was done stays with the student (`recoveries`), covered by the integrity hash.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    recovery_key : bytes of length 32, the secret half of the institution's recovery key
+    password : str, the new one
+
+    Raises
+    ------
+    Forbidden       the institution has chosen no recovery key, or this is not it
+    InvalidInput    the new password will not do
+    NotFound        there is no such student
+    Conflict        the student's key was never wrapped for this recovery key, or changed meanwhile
+    Locked          the keys of this student were changed outside of graphmem
+
+    Source: spec 14.
+    """
+    checked_id("studentId", who.student_id)
+    public = gm.settings.recovery_key_of(who.institution)
+    if public is None:
+        raise Forbidden("This institution has chosen no recovery key.")
+    if not compare_digest(sealing.public_recovery_key(recovery_key), public):
+        raise Forbidden("This is not the recovery key of this institution.")
+    checked_password("password", password, PASSWORD_MIN)
+    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
+    if enrolled is None:
+        raise NotFound("There is no such student.")
+    if not enrolled.lock.recovery_copy:
+        raise Conflict(
+            "The key of this student was never wrapped for the recovery key: that is done at enrolment and when the "
+            "password is changed."
+        )
+    await check_lock_written(gm, who, enrolled.lock)
+    try:
+        lock = await gm.passwords.computed(
+            lambda: sealing.recovered_lock(who, enrolled.lock, recovery_key, password, gm.argon2)
+        )
+    except Tampered as error:
+        await report(gm.graph, who, [error])
+        raise Conflict("The copy of the student's key for the recovery key does not open: it was altered.") from error
+    if not await students.save_recovered(gm.graph, who, enrolled.lock, lock, gm.clock()):
+        raise Conflict("The student's key was wrapped anew meanwhile: try again.")
+    log.warning("a new password was set with the recovery key")
+    gm.lock_up(who)
+    await keep_up(gm, who)
+    student = await find_student(gm, who)
+    if student is None:
+        raise NotFound("The student was erased meanwhile.")
+    return student
+
+
+NODES_AT_ONCE = 1_000
+"""Most nodes of each kind that one transaction deletes."""
+TAKEN_UP_AFTER = timedelta(minutes=5)
+"""Age from which an erasure that another process began is taken for cut short."""
+
+
+async def erase_student(gm: Graphmem, who: Who) -> Erased:
+    """Delete all that is kept of a student; somebody new may be enrolled by the id afterwards.
+
+    First the student and its keys go, in one transaction: from then on no turn, job or observation can write anything.
+    The rest is deleted in batches; what is cut short is finished by the next call, or by the sweeper.
+
+    Returns
+    -------
+    Erased, how much was deleted by this call
+
+    Raises
+    ------
+    NotFound        nothing is kept of anybody of this id
+    Unavailable     Neo4j does not answer; ask again
+
+    Source: spec 14.
+    """
+    checked_id("studentId", who.student_id)
+    async with gm.lock(who), gm.memory_lock(who):
+        began = await erasure.begin_erasure(gm.graph, who, gm.clock())
+        gm.lock_up(who)
+    if began is None:
+        raise NotFound("There is no such student.")
+    erased = began + await finish_erasure_of(gm, who)
+    await gm.background.notifier.forget(who)
+    return erased
+
+
+async def finish_erasures(gm: Graphmem) -> int:
+    """Finish erasures that were cut short, and erase what imports cut short have left; how many."""
+    unfinished = await erasure.list_unfinished_erasures(gm.graph, gm.clock() - TAKEN_UP_AFTER)
+    for who in unfinished:
+        await finish_erasure_of(gm, who)
+    return len(unfinished)
+
+
+async def finish_erasure_of(gm: Graphmem, who: Who) -> Erased:
+    """Delete what is left of a student whose erasure has begun, or whose import was cut short; how much."""
+    erased = Erased()
+    while (some := await erasure.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
+        erased += some
+        if not some.total:
+            await erasure.finish_erasure(gm.graph, who)
+            break
+    return erased

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 
-from graphmem.flows.conflict_plan import said_the_same
+from graphmem.flows.detection_plan import said_the_same
 from graphmem.flows.facts import learned
 from graphmem.flows.formation_memories import STRENGTH
 from graphmem.maths.salience import salience

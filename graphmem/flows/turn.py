@@ -20,9 +20,9 @@ from graphmem.flows.findings import find_in_message, open_doubts_of, with_vector
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.incoming import Incoming as Incoming
 from graphmem.flows.incoming import TurnAttempt
-from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.replying import answer_of, question_to_ask, remembered_for
 from graphmem.flows.session_cache import ENDED, note_used, open_memories
+from graphmem.flows.students import renew_if_due
 from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import may_answer
 from graphmem.model import (

@@ -1,28 +1,38 @@
-"""Uncertainties: listed, settled, undone; a memory put right by the student; advice before an action (spec 12)."""
+"""Uncertainties: found by a drift cycle, listed, settled, undone; corrections; advice before an action (spec 12)."""
 
 import asyncio
-import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, InvalidInput, Locked, NotFound
-from graphmem.flows.conflict_plan import revisable
+from graphmem.errors import InvalidInput, Locked, NotFound
+from graphmem.flows.detection_plan import (
+    COOL_DOWN,
+    Judged,
+    candidates,
+    doubted_alone,
+    doubted_ids,
+    joined,
+    pair_of,
+    reconciled,
+    revisable,
+    sampled,
+    supported,
+)
 from graphmem.flows.formation import affect_of, said_hash
-from graphmem.flows.lone_doubt_plan import doubted_alone
-from graphmem.flows.related import with_feedback
-from graphmem.flows.relationship_plan import settled_relationship
-from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import open_memories, write_changes
+from graphmem.flows.session_cache import check_running, open_memories, with_feedback, write_planned
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
+    MOST_RELATIONSHIPS,
     SETTLED_STATES,
     Settling,
     advice,
     earlier_of,
+    opposed_relationships,
     settled,
+    settled_relationship,
     severity_of,
     shifted_tolerance,
     stood_at,
@@ -32,6 +42,7 @@ from graphmem.flows.uncertainty_plan import (
 from graphmem.model import (
     ANYONE,
     ActionAdvice,
+    Classify,
     DetectionContext,
     EdgeType,
     Memory,
@@ -54,7 +65,7 @@ from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, 
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.doc import Doc
 from graphmem.text.revision import Effect, Revisable, effect
-from graphmem.validation import checked_as_of, checked_id, checked_text
+from graphmem.validation import checked_as_of, checked_id, checked_share, checked_text
 
 DETAIL_CHARACTERS = 2_000
 """Longest detail of a resolution, and longest description of an action."""
@@ -62,8 +73,6 @@ STATEMENT_CHARACTERS = 2_000
 """Longest memory that the student puts in the place of another."""
 MOST_CHECKED = 100
 """Most memories that an action rests on."""
-SETTLING_ATTEMPTS = 3
-Planner = Callable[[OpenMemories, Uncertainty], Awaitable[Changes]]
 NEAREST_REPLACED = 12
 """Nearest memories that a correction is compared with."""
 STATED = 1.0
@@ -141,7 +150,11 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
     if by.detail:
         checked_text("detail", by.detail, DETAIL_CHARACTERS)
 
-    async def planned(held: OpenMemories, record: Uncertainty) -> Changes:
+    async def planned(held: OpenMemories) -> Changes | None:
+        recorded = await _recorded(gm, session, uncertainty_id)
+        if _is_settled_so(recorded, by):
+            return None
+        record = recorded.uncertainty
         if record.is_about_relationships:
             return settled_relationship(record, by, held.version, gm.clock())
         a, b = _side(held, record.a_id), None if record.b_id is None else _side(held, record.b_id)
@@ -152,13 +165,14 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
             return changes
         return replace(changes, tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY))
 
-    def is_done(recorded: Recorded) -> bool:
-        winner = next((each.memory_id for each in recorded.undo.memories), None)
-        won = by.winner_id in (None, winner) or recorded.uncertainty.is_about_relationships
-        same = recorded.uncertainty.resolution is by.resolution and won
-        return recorded.uncertainty.state in SETTLED_STATES and same
+    await write_planned(gm, session, planned)
+    return (await _recorded(gm, session, uncertainty_id)).uncertainty
 
-    return await _changed(gm, session, uncertainty_id, is_done, planned)
+
+def _is_settled_so(recorded: Recorded, by: Settling) -> bool:
+    winner = next((each.memory_id for each in recorded.undo.memories), None)
+    won = by.winner_id in (None, winner) or recorded.uncertainty.is_about_relationships
+    return recorded.uncertainty.state in SETTLED_STATES and recorded.uncertainty.resolution is by.resolution and won
 
 
 async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -> Uncertainty:
@@ -172,12 +186,12 @@ async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -
 
     Source: spec 12.
     """
-    for _ in range(SETTLING_ATTEMPTS):
-        held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
-        changes = undone(recorded, held.version, gm.clock())
-        if await write_changes(gm, session, changes):
-            return (await _recorded(gm, session, uncertainty_id)).uncertainty
-    raise Conflict("Memories of this student keep changing: undo it again.")
+
+    async def planned(held: OpenMemories) -> Changes:
+        return undone(await _recorded(gm, session, uncertainty_id), held.version, gm.clock())
+
+    await write_planned(gm, session, planned)
+    return (await _recorded(gm, session, uncertainty_id)).uncertainty
 
 
 async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content: str) -> Memory:
@@ -206,21 +220,21 @@ async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content
     """
     checked_id("id", memory_id)
     checked_text("content", content, STATEMENT_CHARACTERS)
-    for _ in range(SETTLING_ATTEMPTS):
-        held = await open_memories(gm, session)
-        old = held.index.get(memory_id)
-        if old is None:
-            raise NotFound("There is no such memory.")
-        now = gm.clock()
+    made = list[Memory]()
+
+    async def planned(held: OpenMemories) -> Changes | None:
+        old, now = _side(held, memory_id), gm.clock()
         new = await _put_right(gm, session, held, old, content, now)
         if new.memory.id == old.id or new.memory.content_hash == old.content_hash:
             raise InvalidInput("The memory says this already.")
+        made.append(new.memory)
         if old.reliability is Reliability.SUPERSEDED and held.index.get(new.memory.id) is not None:
-            return new.memory
+            return None
         replaced = await asyncio.to_thread(_replaced_by, held, old, new)
-        if await write_changes(gm, session, _correction(old, new, replaced, held, now)):
-            return (await open_memories(gm, session)).index.get(new.memory.id) or new.memory
-    raise Conflict("Memories of this student keep changing: correct it again.")
+        return _correction(old, new, replaced, held, now)
+
+    await write_planned(gm, session, planned)
+    return (await open_memories(gm, session)).index.get(made[-1].id) or made[-1]
 
 
 async def check_action(
@@ -237,46 +251,28 @@ async def check_action(
     Source: spec 12 (pre_action).
     """
     checked_text("action", action, DETAIL_CHARACTERS)
-    if math.isnan(confidence) or not 0.0 <= confidence <= 1.0:
-        raise InvalidInput("confidence must lie between 0 and 1.")
+    checked_share("confidence", confidence)
     if not 1 <= len(memory_ids) <= MOST_CHECKED:
         raise InvalidInput(f"Name 1 to {MOST_CHECKED} memories that the action rests on.")
     ids = [checked_id("memoryIds", each) for each in dict.fromkeys(memory_ids)]
-    held = await _doubted_before(gm, session, ids)
+    await _doubt_before(gm, session, ids)
+    held = await open_memories(gm, session)
     found = await uncertainties.find_uncertainties(gm.graph, session, session, memory_ids=ids)
     waiting = tuple(doubt for doubt in found if doubt.state not in SETTLED_STATES)
     return advice(tuple(_side(held, each) for each in ids), waiting, confidence)
 
 
-async def _doubted_before(gm: Graphmem, session: Session, ids: Sequence[str]) -> OpenMemories:
-    """The student's memories, once what is unsure of some of them was put in doubt."""
-    for _ in range(SETTLING_ATTEMPTS):
-        held = await open_memories(gm, session)
+async def _doubt_before(gm: Graphmem, session: Session, ids: Sequence[str]) -> None:
+    """Put what is unsure of some memories in doubt, since an action is to rest on them."""
+
+    async def planned(held: OpenMemories) -> Changes | None:
         rested, student = [_side(held, each) for each in ids], held.name or ANYONE
         changes = await asyncio.to_thread(
             doubted_alone, rested, student, DetectionContext.PRE_ACTION, held.version, gm.clock()
         )
-        if not changes.doubts:
-            return held
-        if await write_changes(gm, session, changes):
-            return await open_memories(gm, session)
-    raise Conflict("Memories of this student keep changing: ask again.")
+        return changes if changes.doubts else None
 
-
-async def _changed(
-    gm: Graphmem,
-    session: Session,
-    uncertainty_id: str,
-    is_done: Callable[[Recorded], bool],
-    planned: Planner,
-) -> Uncertainty:
-    for _ in range(SETTLING_ATTEMPTS):
-        held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
-        if is_done(recorded):
-            return recorded.uncertainty
-        if await write_changes(gm, session, await planned(held, recorded.uncertainty)):
-            return (await _recorded(gm, session, uncertainty_id)).uncertainty
-    raise Conflict("Memories of this student keep changing: settle it again.")
+    await write_planned(gm, session, planned)
 
 
 async def _recorded(gm: Graphmem, session: Session, uncertainty_id: str) -> Recorded:
@@ -423,3 +419,54 @@ def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMem
         settled=(Recorded(record, undo),),
         tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY),
     )
+
+
+async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) -> tuple[Uncertainty, ...]:
+    """Run a drift cycle; the doubts it found, those that it settled by itself included.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    by_hand : somebody asks for it, so that there need not be half an hour since the last one
+
+    Raises
+    ------
+    Locked          the session has ended
+    Conflict        memories kept changing; nothing was written
+
+    Source: spec 12 (drift).
+    """
+    now = gm.clock()
+    await open_memories(gm, session)
+    begun = await uncertainties.begin_cycle(gm.graph, session, None if by_hand else now - COOL_DOWN, now)
+    if begun is None:
+        return ()
+    cycle, version = begun
+    # What another process wrote is read first: otherwise a contradiction in it would have to wait for the next cycle.
+    await open_memories(gm, session, version)
+
+    async def planned(held: OpenMemories) -> Changes | None:
+        sample = await asyncio.to_thread(sampled, held.index, cycle, held.tolerance, now)
+        pairs = await asyncio.to_thread(candidates, sample, held.index, held.doubts)
+        answer = await gm.mind.ask(Classify(tuple(pair_of(pair.old, pair.new) for pair in pairs)))
+        judged = [Judged(pair, verdict) for pair, verdict in zip(pairs, answer.value, strict=True)]
+        judged = await asyncio.to_thread(supported, judged)
+        ids = [memory.id for memory in sample]
+        opposed = await uncertainties.list_opposed_edges(gm.graph, session, ids, MOST_RELATIONSHIPS)
+        changes = joined(
+            reconciled(judged, held.version, now, held.tolerance),
+            opposed_relationships(opposed, Resolution(gm.settings.conflicts), held.version, now, held.doubts),
+        )
+        changes = joined(changes, await asyncio.to_thread(_alone, held, sample, changes, now))
+        return await with_feedback(gm, session, changes, held) if changes.doubts else None
+
+    changes = await write_planned(gm, session, planned)
+    return () if changes is None else tuple(each.uncertainty for each in changes.doubts)
+
+
+def _alone(held: OpenMemories, sample: Sequence[Memory], changes: Changes, now: datetime) -> Changes:
+    """Doubts about memories that were looked at and are in no other doubt; off the event loop."""
+    touched = {update.memory_id for update in changes.updated} | doubted_ids(held.doubts)
+    memories = [memory for memory in sample if memory.id not in touched]
+    return doubted_alone(memories, held.name or ANYONE, DetectionContext.DRIFT, held.version, now)

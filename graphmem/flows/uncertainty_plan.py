@@ -3,7 +3,8 @@
 What is explicit (said or noted by a person) never yields to what was inferred, but by the student's own word (spec 12).
 """
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -13,11 +14,14 @@ from graphmem.flows.gravity import gravity_now
 from graphmem.model import (
     ActionAdvice,
     Author,
+    DetectionContext,
+    Edge,
     EdgeType,
     Memory,
     MemoryKind,
     MemoryRole,
     Message,
+    RelationshipSide,
     Reliability,
     Resolution,
     Severity,
@@ -28,7 +32,7 @@ from graphmem.model import (
     Woven,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, New, NewEdge, SettledEdge, Update
+from graphmem.store.changes import Changes, New, NewEdge, SettledEdge, Update, merged
 from graphmem.store.uncertainties import Earlier, Recorded, Undo
 from graphmem.text.doc import Doc
 from graphmem.text.pairs import polarity_of
@@ -544,3 +548,190 @@ def _edge(winner: Memory, loser: Memory, resolution: Resolution) -> NewEdge:
     if resolution in EVOLVING:
         return NewEdge(loser.id, winner.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
     return NewEdge(winner.id, loser.id, EdgeType.CONTRADICTS, 1.0)
+
+
+SUPPORTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.RELATES_TO, EdgeType.ABSTRACTS)
+"""Relationships along which what is settled about one memory tells on another."""
+RESTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.ABSTRACTS)
+"""Those by which one memory rests on another, or speaks for it."""
+STRENGTHENED, WEAKENED = 0.1, 0.2
+"""Share of what is missing to 1, and of the confidence, by which a neighbour changes, times the edge's weight."""
+MOST_RELATED = 10
+"""Neighbours of one side that change, those of the strongest edges."""
+
+
+def settled_sides(changes: Changes) -> list[str]:
+    """Ids of winners and losers of what changes settle by themselves, whose edges `with_related` needs."""
+    return [each.memory_id for recorded in _settled_by_plan(changes) for each in recorded.undo.memories[:2]]
+
+
+def with_related(changes: Changes, edges: Mapping[str, Sequence[Edge]], known: SearchIndex) -> Changes:
+    """The same, with what lies around a winner strengthened, and what rests on a loser weakened.
+
+    An abstraction of a loser is uncertain from now on. All of it is undone with the resolution.
+
+    Parameters
+    ----------
+    changes : planned
+    edges : of each of `settled_sides`, strongest first
+    known : SearchIndex, only read
+
+    Source: spec 12 (feedback of a resolution).
+    """
+    for recorded in _settled_by_plan(changes):
+        winner, loser = (each.memory_id for each in recorded.undo.memories[:2])
+        touched = {update.memory_id for update in changes.updated}
+        updates = {
+            memory.id: (memory, _weaker(memory, edge))
+            for memory, edge in _around(loser, edges, known, RESTING)
+            if memory.id not in touched and edge.from_id == memory.id
+        }
+        for memory, edge in _around(winner, edges, known, SUPPORTING):
+            if memory.id not in touched:
+                updates.setdefault(memory.id, (memory, _stronger(memory, edge)))
+        earlier = tuple(earlier_of(memory) for memory, _ in updates.values())
+        whole = replace(recorded, undo=replace(recorded.undo, memories=(*recorded.undo.memories, *earlier)))
+        swap = {id(recorded): whole}
+        changes = replace(
+            changes,
+            updated=merged((*changes.updated, *(Update(i, values) for i, (_, values) in updates.items()))),
+            doubts=tuple(swap.get(id(each), each) for each in changes.doubts),
+            settled=tuple(swap.get(id(each), each) for each in changes.settled),
+        )
+    return changes
+
+
+def _settled_by_plan(changes: Changes) -> list[Recorded]:
+    return [
+        each
+        for each in dict.fromkeys((*changes.doubts, *changes.settled))
+        if each.uncertainty.state is UncertaintyState.RESOLVED
+        and each.uncertainty.resolution in CLOSING_RESOLUTIONS
+        and len(each.undo.memories) == 2
+    ]
+
+
+def _around(
+    memory_id: str, edges: Mapping[str, Sequence[Edge]], known: SearchIndex, types: Sequence[EdgeType]
+) -> list[tuple[Memory, Edge]]:
+    found: dict[str, tuple[Memory, Edge]] = {}
+    for edge in edges.get(memory_id, ()):
+        other = known.get(edge.to_id if edge.from_id == memory_id else edge.from_id)
+        if edge.type in types and other is not None and other.reliability is Reliability.RELIABLE:
+            found.setdefault(other.id, (other, edge))
+    return list(found.values())[:MOST_RELATED]
+
+
+def _stronger(memory: Memory, edge: Edge) -> dict[str, object]:
+    return {"strength": memory.strength + STRENGTHENED * edge.weight * (1 - memory.strength)}
+
+
+def _weaker(memory: Memory, edge: Edge) -> dict[str, object]:
+    values: dict[str, object] = {"confidence": memory.confidence * (1 - WEAKENED * edge.weight)}
+    inferred = edge.type is EdgeType.ABSTRACTS and memory.role not in (MemoryRole.SAID, MemoryRole.LESSON)
+    return values | ({"reliability": Reliability.UNCERTAIN} if inferred else {})
+
+
+MOST_RELATIONSHIPS = 10
+"""Pairs of relationships that a cycle looks at."""
+_SIDES = ("a", "b")
+
+EdgeKey = tuple[str, str, EdgeType]
+
+
+def opposed_relationships(
+    pairs: Sequence[tuple[Edge, Edge]],
+    policy: Resolution,
+    version: int,
+    now: datetime,
+    doubts: Iterable[Uncertainty] = (),
+) -> Changes:
+    """Everything that a drift cycle writes of relationships that cannot both be so.
+
+    Parameters
+    ----------
+    pairs : of relationships, in any order, some perhaps twice
+    policy : newer_wins, stronger_wins (by weight) or manual: then both wait
+    version : int, of the student's memories
+    now : datetime
+    doubts : not settled; what is in doubt already is left out
+
+    Source: spec 12.
+    """
+    known = {doubt.id for doubt in doubts}
+    found = {each.id: (each, pair) for each, pair in (_edge_doubt(pair, now) for pair in pairs) if each.id not in known}
+    changes = Changes(version, "drift")
+    for record, (older, newer) in found.values():
+        if policy is Resolution.MANUAL:
+            changes = replace(changes, doubts=(*changes.doubts, Recorded(record)))
+            continue
+        newer_wins = policy is Resolution.NEWER_WINS or newer.weight >= older.weight
+        done = _settled_edges(record, policy, "b" if newer_wins else "a", None, now)
+        changes = replace(
+            changes,
+            doubts=(*changes.doubts, *done.settled),
+            settled_edges=(*changes.settled_edges, *done.settled_edges),
+        )
+    return changes
+
+
+def settled_relationship(record: Uncertainty, by: Settling, version: int, now: datetime) -> Changes:
+    """Everything that settling a doubt about relationships writes.
+
+    Raises
+    ------
+    InvalidInput    the resolution does not fit, or it needs a winner: `a`, `b`, or the memory it starts from
+
+    Source: spec 12.
+    """
+    if by.resolution is Resolution.DECAYED:
+        faded = replace(record, state=UncertaintyState.DECAYED, resolution=by.resolution, resolved_at=now)
+        return Changes(version, by.resolution.value, settled=(Recorded(faded),))
+    if by.resolution is Resolution.NEWER_WINS:
+        return replace(_settled_edges(record, by.resolution, "b", by.detail, now), known=version)
+    if by.resolution not in BY_HAND:
+        raise InvalidInput("Of relationships choose newer_wins, manual, user_clarified or decayed.")
+    starts = {record.a_id: "a", record.b_id: "b"} if record.a_id != record.b_id else {}
+    winner = by.winner_id if by.winner_id in _SIDES else starts.get(by.winner_id)
+    if winner is None:
+        raise InvalidInput("winnerId must be `a`, `b`, or the memory that one relationship starts from.")
+    return replace(_settled_edges(record, by.resolution, winner, by.detail, now), known=version)
+
+
+def relationships_of(record: Uncertainty) -> dict[str, EdgeKey]:
+    """The relationships that a doubt is about, by side, as from, to and type."""
+    sides = zip(_SIDES, (record.a_id, record.b_id), (record.a_edge, record.b_edge), strict=True)
+    return {side: (i, edge.to_id, edge.type) for side, i, edge in sides if i is not None and edge is not None}
+
+
+def _settled_edges(
+    record: Uncertainty, resolution: Resolution, winner: str, detail: str | None, now: datetime
+) -> Changes:
+    edges = relationships_of(record)
+    done = replace(record, state=UncertaintyState.RESOLVED, resolution=resolution, resolved_at=now, detail=detail)
+    settled = tuple(
+        SettledEdge(*edge, Reliability.RELIABLE if side == winner else Reliability.SUPERSEDED)
+        for side, edge in edges.items()
+    )
+    undo = Undo(settled_edges=tuple(edges.values()))
+    return Changes(None, resolution.value, settled_edges=settled, settled=(Recorded(done, undo),))
+
+
+def _edge_doubt(pair: tuple[Edge, Edge], now: datetime) -> tuple[Uncertainty, tuple[Edge, Edge]]:
+    older, newer = sorted(pair, key=lambda e: (e.created_at, e.from_id, e.to_id, e.type))
+    keys = "\n".join(f"{e.from_id} {e.type} {e.to_id}" for e in (older, newer))
+    record = Uncertainty(
+        id=f"uncertainty-edges-{hashlib.sha256(keys.encode()).hexdigest()[:24]}",
+        type=UncertaintyType.CONTRADICTION,
+        # A relationship counts as a concept.
+        severity=severity_of(MemoryKind.CONCEPT, MemoryKind.CONCEPT),
+        detection_context=DetectionContext.DRIFT,
+        temporal_signal=False,
+        a_id=older.from_id,
+        b_id=newer.from_id,
+        created_at=now,
+        reasoning=f"{older.type} and {newer.type} between the same memories cannot both be so.",
+        a_edge=RelationshipSide(older.type, older.to_id),
+        b_edge=RelationshipSide(newer.type, newer.to_id),
+    )
+    return record, (older, newer)

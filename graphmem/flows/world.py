@@ -1,18 +1,23 @@
-"""The world that an institution's students share: import and look-up (spec 11)."""
+"""The world that an institution's students share: files, import and look-up (spec 11)."""
 
+import csv
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
 from graphmem.flows.world_plan import WorldDraft, plan_import, ranked_concepts, searched_text
-from graphmem.model import MAIN_WORLD, Concept, Imported
+from graphmem.model import MAIN_WORLD, Concept, Imported, WorldEdge, WorldEdgeType
 from graphmem.model.fields import documented
 from graphmem.ports import Embedder
+from graphmem.samples import SAMPLES, sample_worlds
 from graphmem.store import world as store
 from graphmem.store.graph import Graph
-from graphmem.validation import checked_id, checked_new_id, checked_text
+from graphmem.validation import checked_count, checked_id, checked_new_id, checked_text
 
 T = TypeVar("T")
 
@@ -154,8 +159,7 @@ async def list_concepts(
     ------
     InvalidInput    `first` or `after` will not do
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    checked_count("first", first, gm.settings.page_size)
     place = "" if after is None else checked_id("after", after)
     if search is not None and search.strip():
         hits = await _search(gm, institution, checked_text("search", search, SEARCH_LIMIT), domain)
@@ -181,3 +185,125 @@ def _page_of(found: list[Concept], first: int, after: str) -> ConceptPage:
 
 def _batches(changes: Sequence[T]) -> Iterator[Sequence[T]]:
     return (changes[i : i + WRITTEN_AT_ONCE] for i in range(0, len(changes), WRITTEN_AT_ONCE))
+
+
+LINKS = {
+    "prerequisites": WorldEdgeType.PREREQUISITE_OF,
+    "parts": WorldEdgeType.PART_OF,
+    "related": WorldEdgeType.RELATED_TO,
+}
+"""Columns of a CSV file that name other concepts, from which an edge leads to the concept of the line."""
+COLUMNS = ("id", "name", "aliases", "description", "domain", "grade", "misconceptions", *LINKS)
+"""Columns of a CSV file; all but the first two may be missing, and several values are separated by `|`."""
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _GivenConcept(_Given):
+    id: str
+    name: str
+    aliases: list[str] = []
+    description: str | None = None
+    domain: str | None = None
+    grade: int | None = None
+    misconceptions: list[str] = []
+
+
+class _GivenEdge(_Given):
+    id: str
+    from_id: str = Field(alias="fromId")
+    to_id: str = Field(alias="toId")
+    type: str
+
+
+class _GivenWorld(_Given):
+    concepts: list[_GivenConcept]
+    edges: list[_GivenEdge] = []
+
+
+def find_world(given: str) -> Path:
+    """The file of a world: one that lies at `given`, else the world of this name that ships with graphmem.
+
+    Raises
+    ------
+    InvalidInput    neither is there; names the worlds that ship
+
+    Examples
+    --------
+    >>> find_world("mathematics").name
+    'world.csv'
+    """
+    path = Path(given)
+    if path.is_file():
+        return path
+    if given in sample_worlds():
+        return SAMPLES / given / "world.csv"
+    raise InvalidInput(f"There is no file {given}: give a CSV or JSON file, or one of {', '.join(sample_worlds())}.")
+
+
+def read_world(path: Path) -> WorldDraft:
+    """Read a world: JSON as `importWorld` takes it, or CSV with a line for each concept.
+
+    Raises
+    ------
+    InvalidInput    the file cannot be read; says at which line or part
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as e:
+        raise InvalidInput(f"{path} cannot be read as UTF-8 text: {type(e).__name__}.") from e
+    return _of_json(path, text) if path.suffix.lower() == ".json" else _of_csv(path, text)
+
+
+def _of_json(path: Path, text: str) -> WorldDraft:
+    try:
+        found = _GivenWorld.model_validate_json(text)
+    except ValidationError as e:
+        told = [f"{'.'.join(map(str, each['loc'])) or path.name}: {each['msg']}" for each in e.errors()[:20]]
+        raise InvalidInput(f"{path} is not the JSON of a world:\n" + "\n".join(told)) from None
+    concepts = [(f"concepts.{i}", _concept(each.model_dump())) for i, each in enumerate(found.concepts)]
+    edges = [(f"edges.{i}", WorldEdge(**each.model_dump())) for i, each in enumerate(found.edges)]
+    return WorldDraft(concepts, edges)
+
+
+def _of_csv(path: Path, text: str) -> WorldDraft:
+    reader = csv.DictReader(text.splitlines(keepends=True), restkey="")
+    columns = set(reader.fieldnames or ())
+    if not {"id", "name"} <= columns <= set(COLUMNS):
+        raise InvalidInput(f"{path}: the first line must name the columns, id and name, and any of {COLUMNS[2:]}.")
+    concepts, edges, faults = [], [], []
+    for row in reader:
+        place = f"line {reader.line_num}"
+        if "" in row or None in row.values():
+            faults.append(f"{place}: there are not {len(columns)} values: put values that hold a comma into quotes.")
+            continue
+        grade = (row.get("grade") or "").strip()
+        if grade and not grade.isdecimal():
+            faults.append(f"{place}: the grade is {grade!r}: write a school year as a whole number, or nothing.")
+            continue
+        several = {column: _several(row.get(column)) for column in ("aliases", "misconceptions")}
+        concepts.append((place, _concept(row | several | {"grade": int(grade) if grade else None})))
+        for column, kind in LINKS.items():
+            for other in _several(row.get(column)):
+                edges.append((place, WorldEdge(f"{other} {kind} {row['id']}", other, row["id"], kind)))
+    if faults:
+        raise InvalidInput(f"{path} will not do, nothing was imported:\n" + "\n".join(faults[:20]))
+    return WorldDraft(concepts, edges)
+
+
+def _several(value: str | None) -> list[str]:
+    return [each.strip() for each in (value or "").split("|") if each.strip()]
+
+
+def _concept(given: dict[str, Any]) -> Concept:
+    return Concept(
+        given["id"].strip(),
+        given["name"].strip(),
+        tuple(alias.strip() for alias in given["aliases"]),
+        given.get("description") or None,
+        given.get("domain") or None,
+        given["grade"],
+        tuple(each.strip() for each in given["misconceptions"]),
+    )

@@ -8,7 +8,7 @@ from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.model import Job, JobState, Usage, Who
 from graphmem.store import jobs, usage
 from graphmem.store.jobs import JobFilter
-from graphmem.validation import checked_as_of, checked_id
+from graphmem.validation import checked_as_of, checked_count, checked_id
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ async def list_jobs(
     ------
     InvalidInput    `first` or `after` will not do
     """
-    if not 1 <= first <= gm.settings.page_size:
-        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    checked_count("first", first, gm.settings.page_size)
     if student_id is not None:
         checked_id("studentId", student_id)
     place = None if after is None else _place(after)

@@ -15,8 +15,8 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError, Unavailable
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.integrity import keep_up
-from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.turn import answer_waiting
+from graphmem.flows.uncertainty import reconcile
 from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.jobs.runner import run_jobs, trouble_logged
 from graphmem.logs import log_ids

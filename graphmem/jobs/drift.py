@@ -14,8 +14,8 @@ from datetime import timedelta
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError
 from graphmem.flows.consolidation import consolidate
-from graphmem.flows.decay import decay
-from graphmem.flows.reconciliation import reconcile
+from graphmem.flows.gravity import decay
+from graphmem.flows.uncertainty import reconcile
 from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.jobs.runner import run_jobs, trouble_logged
 from graphmem.logs import log_ids

@@ -13,8 +13,8 @@ from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.errors import InvalidInput
 from graphmem.flows.context import context
-from graphmem.flows.student_import import import_student
 from graphmem.flows.students import list_all_ids
+from graphmem.flows.transfer import import_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role, Who
 from tests.api.test_memories import OBSERVE

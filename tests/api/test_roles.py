@@ -31,9 +31,9 @@ from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.flows import students
 from graphmem.flows.concern import wellbeing
-from graphmem.flows.export import export_text
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
+from graphmem.flows.transfer import export_text
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import MemoryRole, Role

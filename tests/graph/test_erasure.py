@@ -16,9 +16,9 @@ from graphmem.bearer import make_token
 from graphmem.errors import Conflict, Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.context import recall
-from graphmem.flows.erasure import TAKEN_UP_AFTER, erase_student
 from graphmem.flows.formation import form_messages
 from graphmem.flows.observation import observe
+from graphmem.flows.students import TAKEN_UP_AFTER, erase_student
 from graphmem.jobs.sessions import drop_ended
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role, SourceKind, Who
@@ -84,7 +84,7 @@ async def test_nothing_is_left_of_one_student_and_nothing_of_another_is_touched(
 async def test_large_students_go_in_batches(gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch) -> None:
     await lives(gm, ann, "marmalade")
     before = await kept(gm, ann.who)
-    monkeypatch.setattr("graphmem.flows.erasure.NODES_AT_ONCE", 2)
+    monkeypatch.setattr("graphmem.flows.students.NODES_AT_ONCE", 2)
     assert (await erase_student(gm, ann.who)).memories == before["Memory"]
     assert await kept(gm, ann.who) == {}
 

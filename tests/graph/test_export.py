@@ -8,7 +8,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import Locked
-from graphmem.flows.export import export_student
+from graphmem.flows.transfer import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.store.nodes import NODE_KINDS, kind_of

@@ -8,10 +8,9 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.export import export_student
-from graphmem.flows.fading import list_fading
 from graphmem.flows.observation import observe
-from graphmem.flows.overlay import find_frontier, list_progress, reveal, set_attitude
+from graphmem.flows.overlay import find_frontier, list_fading, list_progress, reveal, set_attitude
+from graphmem.flows.transfer import export_student
 from graphmem.flows.world import import_world
 from graphmem.model import Concept, PracticeOutcome, Practised, Role, WorldEdge
 from tests.conftest import Enrol, Pupil

@@ -9,9 +9,8 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import Unavailable
 from graphmem.flows.context import recall
-from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import memories_now, open_memories
-from graphmem.flows.uncertainty import resolve_uncertainty, undo_resolution
+from graphmem.flows.uncertainty import reconcile, resolve_uncertainty, undo_resolution
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import HeldEdge, Level, Memory, Resolution

@@ -15,8 +15,7 @@ from graphmem.app import Graphmem
 from graphmem.flows.context import context, recall
 from graphmem.flows.fog import fog_of
 from graphmem.flows.overlay import reveal
-from graphmem.flows.world import import_world
-from graphmem.flows.world_file import read_world
+from graphmem.flows.world import import_world, read_world
 from graphmem.flows.world_plan import WorldDraft
 from graphmem.model import Author, Concept, Message, Prediction, Respond, Response
 from graphmem.samples import SAMPLES

@@ -14,7 +14,7 @@ from graphmem.flows import students
 from graphmem.flows.compression import compress
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.ledger import Draft, add_entry
-from graphmem.flows.memory_events import MOST_STREAMS, memory_events
+from graphmem.flows.memories import MOST_STREAMS, memory_events
 from graphmem.flows.uncertainty import correct_memory
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
@@ -26,7 +26,7 @@ from tests.support.surprising import surprises
 
 @pytest.fixture(autouse=True)
 def _quick_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphmem.flows.memory_events.EVENTS_SECONDS", 0.05)
+    monkeypatch.setattr("graphmem.flows.memories.EVENTS_SECONDS", 0.05)
 
 
 @asynccontextmanager

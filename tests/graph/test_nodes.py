@@ -7,9 +7,8 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.flows import students
-from graphmem.flows.export import export_student, export_text
 from graphmem.flows.integrity import verify_integrity
-from graphmem.flows.student_import import import_student
+from graphmem.flows.transfer import export_student, export_text, import_student
 from graphmem.model import Memory, Modality, Session, Who
 from graphmem.model.fields import SEALED, Unit, documented
 from graphmem.store import nodes

@@ -4,11 +4,10 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.erasure import erase_student
-from graphmem.flows.export import export_student
 from graphmem.flows.overlay import find_frontier, list_overlay, reveal, set_attitude
-from graphmem.flows.world import import_world
-from graphmem.flows.world_file import find_world, read_world
+from graphmem.flows.students import erase_student
+from graphmem.flows.transfer import export_student
+from graphmem.flows.world import find_world, import_world, read_world
 from graphmem.model import Concept, WorldEdge
 from tests.conftest import Enrol, Pupil
 from tests.support.client import Client

@@ -11,8 +11,7 @@ from graphmem.commands.plot import memory_figure, overlay_figure, save_figure
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.overlay import find_frontier, reveal
 from graphmem.flows.picture import pictured_memories, pictured_overlay
-from graphmem.flows.world import import_world
-from graphmem.flows.world_file import find_world, read_world
+from graphmem.flows.world import find_world, import_world, read_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Who
 from tests.conftest import PASSWORD, Enrol, Pupil, say

@@ -13,8 +13,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows import session_cache as opened
 from graphmem.flows.context import context, recall
-from graphmem.flows.decay import decay
-from graphmem.flows.gravity import gravity_now
+from graphmem.flows.gravity import decay, gravity_now
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.memories import count_memories, list_memories, recalled_again
 from graphmem.flows.observation import observe

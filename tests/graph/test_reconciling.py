@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows.reconciliation import reconcile
-from graphmem.flows.uncertainty import list_uncertainties
+from graphmem.flows.uncertainty import list_uncertainties, reconcile
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Classify, DetectionContext, Memory, PairClass, PairVerdict, Reliability
 from tests.conftest import Enrol, Pupil, another_replica

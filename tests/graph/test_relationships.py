@@ -6,11 +6,11 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
 from graphmem.flows.context import REACH
 from graphmem.flows.memories import find_memory, list_memories
-from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.uncertainty import (
     check_action,
     list_uncertainties,
+    reconcile,
     resolve_uncertainty,
     undo_resolution,
 )

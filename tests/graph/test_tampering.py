@@ -11,13 +11,13 @@ from graphmem.commands.doctor import check_sealed_values
 from graphmem.errors import Conflict, Locked, SetupError
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
-from graphmem.flows.export import export_student
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import Draft, add_entry, list_entries
 from graphmem.flows.memories import list_memories
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import list_overlay
 from graphmem.flows.surprise import list_questions
+from graphmem.flows.transfer import export_student
 from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session

@@ -11,10 +11,10 @@ from graphmem.commands.backup import restore
 from graphmem.errors import Locked
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
-from graphmem.flows.export import export_student
 from graphmem.flows.facts import list_facts
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.ledger import list_entries
+from graphmem.flows.transfer import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.local.server import LocalNeo4j
 from graphmem.model import MemoryRole, Who

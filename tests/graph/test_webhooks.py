@@ -17,9 +17,9 @@ from graphmem.app import Graphmem, server_secret
 from graphmem.commands.operation import send_trial
 from graphmem.errors import SetupError
 from graphmem.flows.concern import correct_concern
-from graphmem.flows.erasure import erase_student
 from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.observation import observe
+from graphmem.flows.students import erase_student
 from graphmem.jobs.admin import list_jobs, retry_job
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.webhooks import MOST_TRIES, send_notices, webhook_secret

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graphmem.flows.world_file import read_world
+from graphmem.flows.world import read_world
 from graphmem.model import Concept
 from graphmem.samples import SAMPLES
 from graphmem.search.fog import BLANK, blanked

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from graphmem.flows.conflict_plan import NewStatement, conflict_candidates
+from graphmem.flows.detection_plan import NewStatement, conflict_candidates
 from graphmem.search.index import SearchIndex
 from graphmem.text.embedder import DIMENSION, ShippedNetwork
 from tests.support.memories import memory

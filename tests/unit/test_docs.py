@@ -12,7 +12,7 @@ from graphmem import metrics
 from graphmem.cli import app
 from graphmem.commands.memories import read_observations
 from graphmem.errors import Refusal, Unavailable
-from graphmem.flows.familiarity_plan import FADED_RECALL, MASTERY_DOWN, MASTERY_UP, SCHEDULER
+from graphmem.flows.overlay import FADED_RECALL, MASTERY_DOWN, MASTERY_UP, SCHEDULER
 from graphmem.model import EdgeType, Modality, SourceKind
 from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings

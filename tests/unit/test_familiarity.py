@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows.familiarity_plan import FADED_RECALL, fades_at, familiarity_at, retained, trend_at
+from graphmem.flows.overlay import FADED_RECALL, fades_at, familiarity_at, retained, trend_at
 from graphmem.model import Practice, PracticeOutcome
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from graphmem.flows.conflict_plan import diverges, said_the_same
+from graphmem.flows.detection_plan import diverges, said_the_same
 from graphmem.flows.formation_plan import planned_formation
 from graphmem.flows.formation_reading import Marked, MessageScores, Reading
 from graphmem.model import (

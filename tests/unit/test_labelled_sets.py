@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from graphmem.flows.world_file import find_world, read_world
+from graphmem.flows.world import find_world, read_world
 
 DATA = Path(__file__).parents[1] / "data"
 

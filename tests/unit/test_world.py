@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
-from graphmem.flows.world_file import read_world
+from graphmem.flows.world import read_world
 from graphmem.flows.world_plan import WorldDraft, plan_import
 from graphmem.model import Concept, World, WorldEdge
 
