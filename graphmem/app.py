@@ -1,7 +1,6 @@
 """Composition root: the components of a running graphmem, assembled in one place."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -57,7 +56,7 @@ class Graphmem:
     mind : the configured mind; `offline` is always available
     cache : in-memory state of students whose sessions are open
     background : background jobs of this process: their notifier, when they run, and running tasks
-    rates : limits of requests, turns, observations and tokens a minute
+    rates : limits of requests, turns, observations a minute
     passwords : limits of the password checks of this process
     renewals : by session id, when this process last renewed it
     valid_tokens : ids of the service tokens that were found valid a moment ago
@@ -238,7 +237,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,
             rates=Rates(settings),
-            passwords=password_checks(settings),
+            passwords=PasswordChecks(),
             valid_tokens=TTLCache(TOKENS_HELD, SERVICE_TOKEN_SECONDS),
         )
     finally:
@@ -248,12 +247,6 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
         await embedder.aclose()
         await reader.aclose()
         await graph.aclose()
-
-
-def password_checks(settings: Settings) -> PasswordChecks:
-    """The limits of password checks by the settings; half of the processors check passwords where none is set."""
-    at_once = settings.argon2_at_once or max(1, (os.cpu_count() or 1) // 2)
-    return PasswordChecks(at_once, settings.argon2_queue_seconds, settings.wrong_passwords_minute)
 
 
 def server_secret(settings: Settings) -> bytes:

@@ -18,6 +18,10 @@ from graphmem.rate_limit import SECONDS, TokenBuckets
 
 T = TypeVar("T")
 
+QUEUE_SECONDS = 5.0
+"""Seconds that a password waits for its check until it is refused."""
+WRONG_A_MINUTE = 60
+"""Wrong passwords of one caller in a minute, of whatever students."""
 QUEUE_FULL = "Too many passwords are being checked: try again in a moment."
 NICENESS = 10
 """By how much less the system gives a check than a turn where both need a processor, as of `nice`."""
@@ -36,14 +40,18 @@ class PasswordChecks:
 
     Parameters
     ----------
-    at_once : int >= 1, computations of Argon2id at once; the others queue up
+    at_once : int >= 1, computations of Argon2id at once, half as many as processors by default; the others queue up
     queue_seconds : float > 0, seconds after which one that queues is refused
     wrong_a_minute : int >= 1, wrong passwords of one caller in a minute, of whatever students
     """
 
-    def __init__(self, at_once: int, queue_seconds: float, wrong_a_minute: int) -> None:
+    def __init__(
+        self, at_once: int | None = None, queue_seconds: float | None = None, wrong_a_minute: int | None = None
+    ) -> None:
+        at_once = at_once or max(1, (os.cpu_count() or 1) // 2)
+        wrong_a_minute = wrong_a_minute or WRONG_A_MINUTE
         self._at_once = at_once
-        self._queue_seconds = queue_seconds
+        self._queue_seconds = queue_seconds or QUEUE_SECONDS
         self._slots = asyncio.Semaphore(at_once)
         self._threads = ThreadPoolExecutor(at_once, "passwords", initializer=_give_way)
         self._wrong = TokenBuckets(wrong_a_minute)

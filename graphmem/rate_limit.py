@@ -59,10 +59,6 @@ class TokenBuckets:
         left, at = self._left.get(caller, (float(self._capacity), 0.0))
         self._left[caller] = (min(float(self._capacity), left + tokens), at)
 
-    def charge(self, caller: str, tokens: int, now: float) -> None:
-        """Take tokens that are spent already; the bucket may owe some afterwards."""
-        self._left[caller] = (self._now(caller, now) - tokens, now)
-
     def wait(self, caller: str, tokens: int, now: float) -> float:
         """Seconds until a caller's bucket holds some tokens, at most those of a full one.
 
@@ -96,7 +92,7 @@ class Limit:
 
 
 class Rates:
-    """The limits of a process: of requests, turns, observations and tokens of language models.
+    """The limits of a process: of requests, turns and observations.
 
     Parameters
     ----------
@@ -117,15 +113,10 @@ class Rates:
             "requests": [("requests of a role", settings.requests_minute, ("institution", "role"))],
             "turns": [
                 ("turns of a student", settings.turns_minute, ("institution", "student")),
-                ("turns of an institution", settings.turns_institution_minute, ("institution",)),
             ],
             "observations": [
                 ("observations of a student", settings.observations_minute, ("institution", "role", "student")),
                 ("observations of an institution", settings.observations_institution_minute, ("institution",)),
-            ],
-            "tokens": [
-                ("tokens of a student", settings.tokens_student_minute, ("institution", "student")),
-                ("tokens of an institution", settings.tokens_institution_minute, ("institution",)),
             ],
         }
         self._limits = {
@@ -138,7 +129,7 @@ class Rates:
 
         Parameters
         ----------
-        kind : `requests`, `turns`, `observations` or `tokens`
+        kind : `requests`, `turns` or `observations`
         amount : int >= 0
         now : float, seconds of a clock that never goes back
         caller : institution, role and student, as far as there are limits by them
@@ -155,11 +146,6 @@ class Rates:
                     f"At most {limit.most} {limit.what} are taken a minute: try again in {seconds} seconds.",
                     retry_after=seconds,
                 )
-
-    def charge(self, kind: str, amount: int, now: float, **caller: str) -> None:
-        """Count something that was done already; what follows waits the longer."""
-        for limit in self._limits[kind]:
-            limit.buckets.charge(_bucket(limit, caller), amount, now)
 
 
 def _bucket(limit: Limit, caller: dict[str, str]) -> str:

@@ -50,8 +50,6 @@ class Settings(BaseSettings):
         None, ge=1, le=65535, description="port of Neo4j Browser on the local Neo4j; unset: a free one, kept likewise"
     )
     neo4j_heap_mb: int = Field(512, ge=256, description="MiB of Java heap of the local Neo4j")
-    neo4j_page_cache_mb: int = Field(128, ge=8, description="MiB of page cache of the local Neo4j")
-    neo4j_java_flags: str = Field("", description="further flags of Java for the local Neo4j, with spaces between")
     neo4j_config: str = Field(
         "", description="further settings of the local Neo4j, each `name=value`, with spaces between"
     )
@@ -70,7 +68,6 @@ class Settings(BaseSettings):
         "auto", description="how the model is made to answer in JSON; `auto` finds out"
     )
     model_timeout: float = Field(20.0, gt=0, description="seconds one model call may take")
-    model_failures: int = Field(3, ge=1, description="times in a row the model may be away before it is left alone")
     model_price_in: float = Field(
         0.0, ge=0, description="US dollars per million tokens of a question, where the model's price is not known"
     )
@@ -124,7 +121,6 @@ class Settings(BaseSettings):
     facts_recalled: int = Field(10, ge=0, description="facts recalled for a turn")
     memories_recalled: int = Field(10, ge=0, le=100, description="most memories recalled for a turn (spec 10)")
     sweep_seconds: float = Field(30.0, gt=0, description="seconds between two sweeps of stranded work")
-    tolerance: float = Field(0.5, ge=0.2, le=0.8, description="tolerance of a new companion (spec 12)")
 
     # Background work (spec 16) and its budgets (spec 5)
     broker: str = Field(
@@ -145,22 +141,13 @@ class Settings(BaseSettings):
         60_000, ge=0, description="most requests of each role of an institution a minute, to one process; 0: no limit"
     )
     turns_minute: int = Field(6_000, ge=0, description="the same of turns of one student")
-    turns_institution_minute: int = Field(60_000, ge=0, description="the same of turns of an institution")
     observations_minute: int = Field(600, ge=0, description="the same of observations of one student, for each role")
     observations_institution_minute: int = Field(30_000, ge=0, description="the same of observations of an institution")
-    tokens_student_minute: int = Field(
-        0,
-        ge=0,
-        description="tokens of language models that turns of one student may use a minute, before the next turn is "
-        "RATE_LIMITED; 0: no limit",
-    )
-    tokens_institution_minute: int = Field(0, ge=0, description="the same of an institution")
     webhooks: dict[str, str] = Field(
         {},
         description="addresses that are told of concerns and dead jobs, as a JSON object by institution: `https://`, "
         "or `http://` of this machine",
     )
-    webhook_plain: bool = Field(False, description="whether webhooks of other machines may be `http://`")
     budget_student_tokens: int = Field(
         0, ge=0, description="tokens a day, of one student, beyond which no model is asked; 0: no limit"
     )
@@ -185,15 +172,6 @@ class Settings(BaseSettings):
     )
     argon2_ops: int = Field(3, ge=1, description="passes of Argon2id over its memory")
     argon2_mib: int = Field(64, ge=8, description="MiB of memory of Argon2id")
-    argon2_at_once: int | None = Field(
-        None, ge=1, description="passwords checked at once by a process; unset: half as many as it has processors"
-    )
-    argon2_queue_seconds: float = Field(
-        5.0, gt=0, description="seconds a password may wait to be checked before RATE_LIMITED"
-    )
-    wrong_passwords_minute: int = Field(
-        60, ge=1, description="wrong passwords a minute of a caller for any students, counted by each process"
-    )
     memories_limit: int = Field(
         1000, ge=10, description="memories of a student from which on they are compressed, to 0.618 of it"
     )
@@ -206,7 +184,6 @@ class Settings(BaseSettings):
     )
     tls_key: Path | None = Field(None, description="private key (PEM, without a password) of that certificate")
     graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
-    page_size: int = Field(200, ge=1, description="most items of a page")
     health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="from which level on graphmem and uvicorn log, to standard error"
@@ -221,7 +198,7 @@ class Settings(BaseSettings):
         for institution, address in self.webhooks.items():
             parts = urlsplit(address)
             is_own = parts.hostname in ("localhost", "127.0.0.1", "::1")
-            allowed = parts.scheme == "https" or (parts.scheme == "http" and (is_own or self.webhook_plain))
+            allowed = parts.scheme == "https" or (parts.scheme == "http" and is_own)
             if not (allowed and parts.hostname and parts.username is None):
                 raise ValueError(f"The webhook of {institution} must be https://, or http:// of this machine.")
         return self

@@ -10,6 +10,9 @@ from graphmem.errors import InvalidInput
 MESSAGE_LIMIT = 32_000
 """Characters of one message."""
 
+PAGE_SIZE = 200
+"""Most items of a page, and most things that are sent at once."""
+
 PASSWORD_MIN = 8
 """Characters of the shortest password."""
 

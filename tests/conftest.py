@@ -16,7 +16,8 @@ import hypothesis
 import pytest
 import uvicorn
 
-from graphmem.app import Graphmem, open_with_neo4j, password_checks
+from graphmem import passwords
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.background import Background
 from graphmem.bearer import make_token
 from graphmem.cache import SessionCache, WorldCache
@@ -26,6 +27,7 @@ from graphmem.local import server
 from graphmem.local.server import LocalNeo4j
 from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
+from graphmem.passwords import PasswordChecks
 from graphmem.settings import Settings
 from graphmem_api.main import make_app
 from graphmem_api.server import server_config
@@ -45,7 +47,10 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
 
 # A Neo4j of a test lives for minutes: Java's second compiler would take more work (a third of all) than it saves.
-os.environ.setdefault("GRAPHMEM_NEO4J_JAVA_FLAGS", "-XX:TieredStopAtLevel=1 -Xms512m -Xmn200m")
+os.environ.setdefault("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -Xms512m -Xmn200m")
+
+# Many tests try wrong passwords, on a busy machine.
+passwords.WRONG_A_MINUTE, passwords.QUEUE_SECONDS = 100_000, 60.0
 
 # Statements would be planned anew each time the database has grown: two fifths of what they take in tests.
 os.environ.setdefault(
@@ -101,8 +106,6 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         jobs_late=1e9,
         jobs_quiet=0.0,
         health_seconds=10.0,
-        wrong_passwords_minute=100_000,
-        argon2_queue_seconds=60.0,
     )
 
 
@@ -125,7 +128,7 @@ def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
         "cache": SessionCache(2**30),
         "worlds": WorldCache(4),
         "background": Background(JobNotifier(changes.get("settings", gm.settings))),
-        "passwords": password_checks(changes.get("settings", gm.settings)),
+        "passwords": PasswordChecks(),
     }
     return replace(gm, **(own | changes))
 

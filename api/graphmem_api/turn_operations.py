@@ -120,11 +120,9 @@ async def _answered(
     """Handle a turn and count it; what follows from it is done after the reply."""
     caller = {"institution": session.institution, "student": session.student_id}
     gm.rates.check("turns", 1, monotonic(), **caller)
-    gm.rates.check("tokens", 1, monotonic(), **caller)
     with log_ids(student=session.student_id, turn=incoming.turn_id), measured_turn():
         outcome = await handle_turn(gm, session, incoming, on_token=on_token)
     if not outcome.repeated:
-        gm.rates.charge("tokens", outcome.usage.input_tokens + outcome.usage.output_tokens, monotonic(), **caller)
         count_turn(outcome.usage, degraded=outcome.degraded)
         if outcome.jobs:
             start_jobs(gm, session)

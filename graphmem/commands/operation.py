@@ -19,6 +19,7 @@ from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
 from graphmem.progress import spoken
 from graphmem.settings import Settings
+from graphmem.validation import PAGE_SIZE
 
 if TYPE_CHECKING:
     from graphmem.app import Graphmem
@@ -127,7 +128,7 @@ async def jobs_command(
     else:
         total, after = await admin.count_jobs(gm, institution, student, state), None
         while len(found) < first:
-            most = min(first - len(found), gm.settings.page_size)
+            most = min(first - len(found), PAGE_SIZE)
             page = await admin.list_jobs(gm, institution, student, state, most, after)
             found += page.items
             if (after := page.next) is None:

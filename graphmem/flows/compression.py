@@ -35,7 +35,7 @@ from graphmem.model import (
 from graphmem.sealing import keyed_hash
 from graphmem.store import compressions, turns
 from graphmem.store.changes import Absorbed, Changes, NewEdge, Summary
-from graphmem.validation import checked_count
+from graphmem.validation import PAGE_SIZE, checked_count
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compress
     ------
     InvalidInput    `first` will not do
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     return await compressions.find_compressions(gm.graph, who, first)
 
 

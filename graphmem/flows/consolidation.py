@@ -18,7 +18,7 @@ from graphmem.maths.salience import reconsidered
 from graphmem.model import Who
 from graphmem.store import thoughts
 from graphmem.store.thoughts import ConsolidationVerdict, UnconsolidatedMemory
-from graphmem.validation import checked_id
+from graphmem.validation import PAGE_SIZE, checked_id
 
 THOUGHTS_AT_ONCE = 50
 """Thoughts considered at once."""
@@ -65,8 +65,8 @@ async def find_kept(gm: Graphmem, who: Who, turn_ids: Sequence[str]) -> tuple[bo
 
     Source: spec 6.
     """
-    if len(turn_ids) > gm.settings.page_size:
-        raise InvalidInput(f"turnIds has {len(turn_ids)} ids: at most {gm.settings.page_size} are taken.")
+    if len(turn_ids) > PAGE_SIZE:
+        raise InvalidInput(f"turnIds has {len(turn_ids)} ids: at most {PAGE_SIZE} are taken.")
     for turn_id in turn_ids:
         checked_id("turnIds", turn_id)
     known = await thoughts.list_kept(gm.graph, who, list(dict.fromkeys(turn_ids)))

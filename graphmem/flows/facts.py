@@ -16,7 +16,7 @@ from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.habits import is_at_work
 from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
-from graphmem.validation import checked_as_of, checked_count
+from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count
 
 NEAREST = 5
 """Known memories that a lesson is compared with."""
@@ -53,7 +53,7 @@ async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime
     ----------
     gm : Graphmem
     session : Session, open
-    first : int, 1 to settings.page_size
+    first : int, 1 to PAGE_SIZE
     as_of : only what was learned by then; what another fact has replaced since is gone
 
     Raises
@@ -61,7 +61,7 @@ async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime
     InvalidInput    `first` or `as_of` is out of range
     Locked          the session has ended
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     await check_running(gm, session)
     ring = await turns.list_ring(gm.graph, session, gm.settings.facts_kept, checked_as_of(as_of))
     return standing_facts(ring, (await open_memories(gm, session)).index, as_of or gm.clock())[:first]

@@ -65,7 +65,7 @@ from graphmem.text.slots import slot_key, tells_attribute
 from graphmem.text.telling import telling
 from graphmem.text.transcripts import own_words, spoken_lines
 from graphmem.text.worth import work_chance
-from graphmem.validation import in_zone
+from graphmem.validation import PAGE_SIZE, in_zone
 
 MESSAGES_AT_ONCE = 4
 """Messages whose jobs are taken together, and from which on a mind that reads some together does so."""
@@ -204,7 +204,7 @@ async def _own_words(gm: Graphmem, session: Session, ref: str, text: str, at: da
     own, others = own_words(text, lines, (await open_memories(gm, session)).name)
     said = [
         Observation(SourceKind.CHAT, f"{ref}-line-{each.start}", text[each.start : each.end], at, each.speaker)
-        for each in others[: gm.settings.page_size]
+        for each in others[:PAGE_SIZE]
     ]
     if said:
         await observe(gm, session, said)

@@ -34,7 +34,7 @@ from graphmem.store.graph import Graph
 from graphmem.store.memories import Cut, Filter, LoadedMemory, Moment, Neighbourhood
 from graphmem.store.memory_events import Marks, MemoryStanding, find_marks, list_event_ids, list_standings
 from graphmem.store.rows import from_ms
-from graphmem.validation import checked_as_of, checked_count, checked_id, checked_share
+from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count, checked_id, checked_share
 
 MOST_HOPS = 3
 NEIGHBOURHOOD_SIZE = 200
@@ -80,7 +80,7 @@ async def list_memories(
     gm : Graphmem
     who : Who
     wanted : Filter
-    first : int, 1 to settings.page_size
+    first : int, 1 to PAGE_SIZE
     after : str, `next` of the page before
     session : Session, with which the contents are opened
 
@@ -89,7 +89,7 @@ async def list_memories(
     InvalidInput    `first`, `after` or the filter will not do
     Locked          the session has ended
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     checked_share("minGravity", wanted.min_gravity)
     checked_as_of(wanted.as_of)
     if session is not None:

@@ -13,7 +13,15 @@ from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
 from graphmem.sealing import StudentLock
 from graphmem.store import overlays, sources, students
-from graphmem.validation import CLOCK_SKEW, MESSAGE_LIMIT, checked_id, checked_new_id, checked_text, checked_time
+from graphmem.validation import (
+    CLOCK_SKEW,
+    MESSAGE_LIMIT,
+    PAGE_SIZE,
+    checked_id,
+    checked_new_id,
+    checked_text,
+    checked_time,
+)
 
 JOBS_WAITING = 2000
 """Most jobs of one student that may wait; more observations are RATE_LIMITED."""
@@ -33,7 +41,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     ----------
     gm : Graphmem
     who : Who
-    observations : at most settings.page_size, each with its own kind and ref; the same kind and ref again is the
+    observations : at most PAGE_SIZE, each with its own kind and ref; the same kind and ref again is the
         same observation and changes nothing; concepts practised in it are revealed, and more or less familiar
 
     Returns
@@ -49,8 +57,8 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
 
     Source: spec 7, 14.
     """
-    if len(observations) > gm.settings.page_size:
-        raise InvalidInput(f"There are {len(observations)} observations: send at most {gm.settings.page_size} at once.")
+    if len(observations) > PAGE_SIZE:
+        raise InvalidInput(f"There are {len(observations)} observations: send at most {PAGE_SIZE} at once.")
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     zone = None if enrolled is None else enrolled.student.time_zone
     checked = [_checked(gm, observed, zone) for observed in observations]

@@ -25,7 +25,7 @@ from graphmem.model import (
 from graphmem.model.fields import documented
 from graphmem.store import overlays
 from graphmem.store.world import list_through_grade
-from graphmem.validation import checked_count, checked_id, checked_text
+from graphmem.validation import PAGE_SIZE, checked_count, checked_id, checked_text
 
 TREND_DAYS = 28
 """Days over which a trend is taken."""
@@ -172,7 +172,7 @@ async def reveal(
     ----------
     gm : Graphmem
     session : Session
-    ids, edge_ids : at most settings.page_size each
+    ids, edge_ids : at most PAGE_SIZE each
     through_grade : 1 to 20; every concept of this and lower grades is revealed as well; None: none
 
     Raises
@@ -183,8 +183,8 @@ async def reveal(
     Source: spec 11.
     """
     for name, given in (("conceptIds", ids), ("edgeIds", edge_ids)):
-        if len(given) > gm.settings.page_size:
-            raise InvalidInput(f"There are {len(given)} {name}: send at most {gm.settings.page_size} at once.")
+        if len(given) > PAGE_SIZE:
+            raise InvalidInput(f"There are {len(given)} {name}: send at most {PAGE_SIZE} at once.")
         for each in given:
             checked_id(name, each)
     if unknown := await overlays.list_unknown_concepts(gm.graph, session.institution, ids):
@@ -200,7 +200,7 @@ async def reveal(
     if missing:
         told = f"There is no edge {missing[0]!r} between concepts that the student knows"
         raise InvalidInput(f"{told}: reveal them first. Nothing was revealed.")
-    return await list_overlay(gm, session, gm.settings.page_size, None, session)
+    return await list_overlay(gm, session, PAGE_SIZE, None, session)
 
 
 async def set_attitude(
@@ -260,7 +260,7 @@ async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = 
     ----------
     gm : Graphmem
     who : Who
-    first : 1 to settings.page_size, most concepts
+    first : 1 to PAGE_SIZE, most concepts
     after : id of the last concept of the page before; nothing comes after one that is not known
 
     Raises
@@ -269,7 +269,7 @@ async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = 
 
     Source: spec 10, 11.
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     place = "" if after is None else checked_id("after", after)
     return await progress_of(gm, who, await overlays.list_due_concepts(gm.graph, who, place, first))
 
@@ -309,9 +309,9 @@ async def list_overlay(
 
     Raises
     ------
-    InvalidInput    `first` is not within 1 to settings.page_size, or `after` will not do
+    InvalidInput    `first` is not within 1 to PAGE_SIZE, or `after` will not do
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     place = "" if after is None else checked_id("after", after)
     total, found = await overlays.list_known(gm.graph, who, place, first + 1, session)
     now = gm.clock()
@@ -330,11 +330,11 @@ async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
 
     Raises
     ------
-    InvalidInput    `limit` is not within 1 to settings.page_size
+    InvalidInput    `limit` is not within 1 to PAGE_SIZE
 
     Source: spec 11.
     """
-    checked_count("limit", limit, gm.settings.page_size)
+    checked_count("limit", limit, PAGE_SIZE)
     now = gm.clock()
     held = await overlays.list_retentions(gm.graph, who)
     weak = [id for id, retention in held.items() if familiarity_at(retention, now) < WELL_ENOUGH]
@@ -364,7 +364,7 @@ async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str 
     gm : Graphmem
     who : Who
     days : 1 to 365
-    first : 1 to settings.page_size
+    first : 1 to PAGE_SIZE
     after : `next` of the page before
 
     Raises
@@ -373,7 +373,7 @@ async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str 
 
     Source: spec 10, 11.
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     checked_count("days", days, DAYS_AHEAD)
     now = gm.clock()
     until = now + timedelta(days=days)

@@ -14,6 +14,7 @@ from graphmem.model import Concept, Edge, Known, Memory, NamedEntity, Session, W
 from graphmem.store.memories import Filter
 from graphmem.store.overlays import find_versions
 from graphmem.store.world import find_stored_concept, load_world
+from graphmem.validation import PAGE_SIZE
 
 MOST_PICTURED = 150
 """Most memories that a picture can show and still be read."""
@@ -84,7 +85,7 @@ async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session 
         raise NotFound("There is no such student: `graphmem enrol` enrols one.")
     now, held, after = gm.clock(), list[Memory](), None
     while len(held) < NEWEST_PICTURED:
-        page = await list_memories(gm, who, Filter(), gm.settings.page_size, after, session)
+        page = await list_memories(gm, who, Filter(), PAGE_SIZE, after, session)
         held += page.items
         after = page.next
         if after is None:
@@ -132,12 +133,12 @@ async def pictured_overlay(gm: Graphmem, who: Who) -> OverlayPicture:
     discovered: frozenset[str] = frozenset()
     after: str | None = None
     while True:
-        page = await list_overlay(gm, who, gm.settings.page_size, after)
+        page = await list_overlay(gm, who, PAGE_SIZE, after)
         known |= {each.concept.id: each for each in page.items}
         discovered = frozenset(page.edge_ids)
         if (after := page.next) is None:
             break
-    frontier = await find_frontier(gm, who, gm.settings.page_size)
+    frontier = await find_frontier(gm, who, PAGE_SIZE)
     return OverlayPicture(gm.clock(), world, known, frozenset(each.id for each in frontier), discovered)
 
 

@@ -32,6 +32,7 @@ from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import Rekeying, begin_rotation
 from graphmem.store.tampering import Damage, report
 from graphmem.validation import (
+    PAGE_SIZE,
     PASSWORD_MIN,
     checked_count,
     checked_id,
@@ -99,7 +100,7 @@ async def enrol(
         lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
     )
     lock = replace(lock, public_key_seal=sealing.public_key_seal(gm.secret, who, lock.public_key, clear=clear))
-    companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
+    companion = await _default_companion(gm, who.institution)
     enrolment = students.Enrolment(keys, lock, companion, display_name, time_zone)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
         raise Conflict("A student of this id is enrolled already, or is being erased or imported: choose another id.")
@@ -240,14 +241,14 @@ async def list_students(gm: Graphmem, institution: str, first: int, after: str |
     ----------
     gm : Graphmem
     institution : str
-    first : int, 1 to settings.page_size
+    first : int, 1 to PAGE_SIZE
     after : str, `next` of the page before
 
     Raises
     ------
     InvalidInput    `first` or `after` will not do
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     place = "" if after is None else checked_id("after", after)
     total, found = await students.list_student_page(gm.graph, institution, place, first + 1)
     items = tuple(found[:first])

@@ -17,7 +17,7 @@ from graphmem.ports import Embedder
 from graphmem.samples import SAMPLES, sample_worlds
 from graphmem.store import world as store
 from graphmem.store.graph import Graph
-from graphmem.validation import checked_count, checked_id, checked_new_id, checked_text
+from graphmem.validation import PAGE_SIZE, checked_count, checked_id, checked_new_id, checked_text
 
 T = TypeVar("T")
 
@@ -152,14 +152,14 @@ async def list_concepts(
     institution : str
     search : words of a name, an alias or a description, whole or in part, or what it means; None or empty: all, by id
     domain : str, only of this domain; None: of all
-    first : int, 1 to settings.page_size
+    first : int, 1 to PAGE_SIZE
     after : str, `next` of the page before
 
     Raises
     ------
     InvalidInput    `first` or `after` will not do
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     place = "" if after is None else checked_id("after", after)
     if search is not None and search.strip():
         hits = await _search(gm, institution, checked_text("search", search, SEARCH_LIMIT), domain)

@@ -8,7 +8,7 @@ from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.model import Job, JobState, Usage, Who
 from graphmem.store import jobs, usage
 from graphmem.store.jobs import JobFilter
-from graphmem.validation import checked_as_of, checked_count, checked_id
+from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count, checked_id
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ async def list_jobs(
     gm : Graphmem
     institution, student_id : whose; all students of the institution where that is None
     state : JobState, or None for all
-    first : int, 1 to settings.page_size
+    first : int, 1 to PAGE_SIZE
     after : str, `next` of the page before
 
     Raises
     ------
     InvalidInput    `first` or `after` will not do
     """
-    checked_count("first", first, gm.settings.page_size)
+    checked_count("first", first, PAGE_SIZE)
     if student_id is not None:
         checked_id("studentId", student_id)
     place = None if after is None else _place(after)

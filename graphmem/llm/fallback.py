@@ -18,6 +18,8 @@ from graphmem.model import Answer, MindQuestion, OnFailure, Usage
 from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
 
+FAILURES = 3
+"""Times in a row that the model may be away before it is left alone."""
 MODEL_PAUSE = 30.0
 """Seconds it is left alone, while the offline mind answers."""
 
@@ -46,7 +48,7 @@ class Fallback:
         first: Mind,
         second: Mind,
         *,
-        failures: int = 3,
+        failures: int = FAILURES,
         pause: float = 30.0,
         refuse: bool = False,
         clock: Callable[[], float] = monotonic,
@@ -142,7 +144,7 @@ def make_mind(settings: Settings, offline: Mind) -> Mind:
     return Fallback(
         LanguageMind(settings),
         offline,
-        failures=settings.model_failures,
+        failures=FAILURES,
         pause=MODEL_PAUSE,
         refuse=settings.degrade == "refuse",
     )

@@ -16,6 +16,8 @@ from graphmem.settings import Settings
 
 PACKAGES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 # Of Java's collectors Serial takes the least memory and work for a heap this small on few cores.
+PAGE_CACHE_MB = 128
+"""MiB of page cache; `NEO4J_CONFIG` may set another size."""
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in PACKAGES),
@@ -50,7 +52,6 @@ def command(settings: Settings, folder: Path, lib: Path) -> list[str]:
         *JAVA_FLAGS,
         f"-Xms{settings.neo4j_heap_mb // 4}m",
         f"-Xmx{settings.neo4j_heap_mb}m",
-        *settings.neo4j_java_flags.split(),
         *("-cp", f"{lib.name}/*", "org.neo4j.server.Neo4jCommunity"),
         home_argument(folder),
         f"--config-dir={folder / 'conf'}",
@@ -75,7 +76,7 @@ def write_configuration(settings: Settings, folder: Path, bolt_port: int, http_p
         f"server.bolt.advertised_address={HOST}:{bolt_port}",
         f"server.http.listen_address={HOST}:{http_port}",
         f"server.http.advertised_address={HOST}:{http_port}",
-        f"server.memory.pagecache.size={settings.neo4j_page_cache_mb}m",
+        f"server.memory.pagecache.size={PAGE_CACHE_MB}m",
         *settings.neo4j_config.split(),
     ]
     text = (shipped / "neo4j.conf").read_text("utf-8") + "\n# From the settings\n" + "\n".join(own) + "\n"

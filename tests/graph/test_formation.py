@@ -516,7 +516,7 @@ async def test_while_the_language_model_is_away_formation_waits(
 ) -> None:
     monkeypatch.setattr("graphmem.llm.fallback.MODEL_PAUSE", 0.0)
     with llm_server() as server:
-        async with with_model(gm, server, model_failures=100) as talking:
+        async with with_model(gm, server, failures=100) as talking:
             await say(talking, ann, TOLD)
             server.act(Act(status=503))
             now = gm.clock()
@@ -534,7 +534,7 @@ async def test_while_the_language_model_is_away_formation_waits(
 
 async def test_where_the_language_model_answers_nonsense_rules_read_the_message(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
-        async with with_model(gm, server, model_failures=100) as talking:
+        async with with_model(gm, server, failures=100) as talking:
             await say(talking, ann, TOLD)
             server.act(*[Act(content="no JSON at all")] * 4)
             assert await run_jobs(talking, ann.session) == 2

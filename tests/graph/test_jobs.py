@@ -186,7 +186,7 @@ async def test_while_the_model_is_away_jobs_wait_however_long(
 ) -> None:
     caplog.set_level(logging.DEBUG, "graphmem")
     with llm_server(then=Act(status=500)) as server:
-        async with with_model(gm, server, model_failures=1000) as talking:
+        async with with_model(gm, server, failures=1000) as talking:
             for text in SWIMS[:6]:
                 assert (await say(talking, ann, text)).degraded
             clock = Clock(gm.clock())

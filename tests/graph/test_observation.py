@@ -18,6 +18,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store import jobs, memories
+from graphmem.validation import PAGE_SIZE
 from tests.conftest import Enrol, Pupil, say
 from tests.support.remembering import TOLD, again_open, as_said, contents, held, nodes, observations, told
 
@@ -120,7 +121,7 @@ async def test_nobody_observes_an_unknown_student(gm: Graphmem, ann: Pupil) -> N
 
 
 async def test_too_many_observations_at_once_are_refused_and_none_is_noted(gm: Graphmem, ann: Pupil) -> None:
-    most = gm.settings.page_size
+    most = PAGE_SIZE
     with pytest.raises(InvalidInput):
         await observe(gm, ann.who, observations(["My favourite colour is teal."] * (most + 1)))
     assert await nodes(gm, ann.who, "Source") == []

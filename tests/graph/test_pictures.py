@@ -14,6 +14,7 @@ from graphmem.flows.picture import pictured_memories, pictured_overlay
 from graphmem.flows.world import find_world, import_world, read_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Who
+from graphmem.validation import PAGE_SIZE
 from tests.conftest import PASSWORD, Enrol, Pupil, say
 
 OTTERS = "My sister Ottilie keeps nine otters in the garden."
@@ -63,7 +64,7 @@ async def test_an_overlay_names_what_is_known_and_the_frontier_only_where_asked(
     await import_world(gm, ann.who.institution, read_world(find_world("mathematics")))
     await reveal(gm, ann.session, [], through_grade=2)
     picture = await pictured_overlay(gm, ann.who)
-    next_up = {each.id for each in await find_frontier(gm, ann.who, gm.settings.page_size)}
+    next_up = {each.id for each in await find_frontier(gm, ann.who, PAGE_SIZE)}
     assert picture.frontier == next_up
     figure = await overlay_figure(gm, ann.who)
     drawn = {each.get_text() for each in figure.findobj(Text)}

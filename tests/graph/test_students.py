@@ -18,6 +18,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import PASSWORD_TRIES_KEPT_DAYS, sweep
 from graphmem.model import Role, Who
+from graphmem.passwords import PasswordChecks
 from graphmem.store import turns
 from graphmem.store.students import PasswordTry, Patience, count_try
 from graphmem.store.students import delete_session as closed_in_graph
@@ -380,7 +381,7 @@ async def test_wrong_passwords_of_many_callers_shut_out_only_those_who_never_had
 
 
 async def test_wrong_passwords_of_one_caller_for_many_students_are_limited(gm: Graphmem, ann: Pupil) -> None:
-    few = another_replica(gm, settings=gm.settings.model_copy(update={"wrong_passwords_minute": 6}))
+    few = another_replica(gm, passwords=PasswordChecks(wrong_a_minute=6))
     codes = [
         code for i in range(9) for code in await wrong(few, replace(ann.who, student_id=f"nobody-{i}"), "somebody", 1)
     ]
@@ -393,8 +394,7 @@ async def test_wrong_passwords_of_one_caller_for_many_students_are_limited(gm: G
 async def test_a_password_that_waits_too_long_for_its_check_is_refused_and_not_counted(
     gm: Graphmem, ann: Pupil
 ) -> None:
-    changes = {"argon2_at_once": 1, "argon2_queue_seconds": 0.05}
-    busy = another_replica(gm, settings=gm.settings.model_copy(update=changes))
+    busy = another_replica(gm, passwords=PasswordChecks(1, 0.05))
     held = threading.Event()
     waiting = asyncio.create_task(busy.passwords.computed(held.wait))
     await asyncio.sleep(0)

@@ -128,7 +128,7 @@ async def test_where_the_offline_mind_must_not_answer_the_turn_is_refused_and_co
 
 async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphmem, ann: Pupil) -> None:
     with llm_server(then=Act(status=503)) as server:
-        async with with_model(gm, server, degrade="refuse", model_failures=1) as talking:
+        async with with_model(gm, server, degrade="refuse", failures=1) as talking:
             for turn_id in ("t", "u"):
                 with pytest.raises(ModelUnavailable):
                     await say(talking, ann, EXPECTED, turn_id)
@@ -295,7 +295,7 @@ async def test_no_word_of_a_turn_lies_in_the_logs_or_the_database(
     caplog.set_level(logging.DEBUG)
     trouble = [act for name, (act, _) in TROUBLE.items() if name != "silent"]
     with llm_server() as server:
-        async with with_model(gm, server, model_failures=100) as talking:
+        async with with_model(gm, server, failures=100) as talking:
             await surprise(talking, ann)
             await run_jobs(talking, ann.session)
             for act in trouble:

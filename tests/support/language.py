@@ -5,8 +5,10 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import patch
 
 from graphmem.app import Graphmem
+from graphmem.llm import fallback
 from graphmem.llm.fallback import Fallback, make_mind
 from graphmem.model import TurnOutcome
 from tests.conftest import Pupil, another_replica, say
@@ -17,10 +19,13 @@ UNEXPECTED = "Purple submarines taste of thunder, said my uncle Ferdinand."
 
 
 @asynccontextmanager
-async def with_model(gm: Graphmem, server: LlmServer, **settings: Any) -> AsyncIterator[Graphmem]:
+async def with_model(
+    gm: Graphmem, server: LlmServer, failures: int = fallback.FAILURES, **settings: Any
+) -> AsyncIterator[Graphmem]:
     """The same graphmem as a replica of its own that asks a server; its background work is finished at the end."""
     changed = gm.settings.model_copy(update={"model": "openai:stub", "model_base_url": server.base_url, **settings})
-    mind = make_mind(changed, gm.offline)
+    with patch.object(fallback, "FAILURES", failures):
+        mind = make_mind(changed, gm.offline)
     assert isinstance(mind, Fallback)
     opened = another_replica(gm, settings=changed, mind=mind)
     try:

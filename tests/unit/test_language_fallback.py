@@ -272,8 +272,9 @@ async def test_make_mind_with_a_wrong_model_says_so(rules: RuleMind) -> None:
 
 async def test_a_real_endpoint_that_dies_and_comes_back(rules: RuleMind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphmem.llm.fallback.MODEL_PAUSE", 0.0)
+    monkeypatch.setattr("graphmem.llm.fallback.FAILURES", 2)
     with llm_server(Act(status=503), Act(status=503)) as server:
-        settings = Settings(model="openai:stub", model_base_url=server.base_url, model_failures=2)
+        settings = Settings(model="openai:stub", model_base_url=server.base_url)
         mind = make_mind(settings, rules)
         answers = [await mind.ask(Predict(TALK)) for _ in range(3)]
         await mind.aclose()

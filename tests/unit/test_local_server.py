@@ -293,7 +293,7 @@ def test_the_first_user_is_what_neo4j_admin_writes() -> None:
 
 def test_the_configuration_listens_here_only_logs_no_query_and_tells_no_one(settings: Settings) -> None:
     folder = settings.home / "neo4j"
-    own = {"neo4j_page_cache_mb": 77, "neo4j_config": "dbms.cypher.min_replan_interval=1h db.tx_log.preallocate=false"}
+    own = {"neo4j_config": "dbms.cypher.min_replan_interval=1h db.tx_log.preallocate=false"}
     install.write_configuration(settings.model_copy(update=own), folder, 1111, 2222)
     lines = (folder / "conf" / "neo4j.conf").read_text().splitlines()
     set_to = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
@@ -303,7 +303,7 @@ def test_the_configuration_listens_here_only_logs_no_query_and_tells_no_one(sett
     assert all(value.split(":")[0] == "127.0.0.1" for value in addresses)
     assert set_to["server.bolt.listen_address"] == "127.0.0.1:1111"
     assert set_to["server.http.listen_address"] == "127.0.0.1:2222"
-    assert set_to["server.memory.pagecache.size"] == "77m"
+    assert set_to["server.memory.pagecache.size"] == f"{install.PAGE_CACHE_MB}m"
     assert set_to["dbms.cypher.min_replan_interval"] == "1h"
     assert set_to["db.tx_log.preallocate"] == "false"
     assert set_to["db.logs.query.enabled"] == "OFF"
