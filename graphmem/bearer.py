@@ -53,13 +53,13 @@ def make_token(
         "institution": checked_new_id("institution", institution),
         "role": role.value,
         "iat": now,
-        "exp": _end(now, ttl),
+        "exp": _expiry(now, ttl),
     }
     named = claims if token_id is None else claims | {"jti": token_id}
     return jwt.encode(named, bearer_key(secret), _ALGORITHM)
 
 
-def _end(now: datetime, ttl: float) -> datetime:
+def _expiry(now: datetime, ttl: float) -> datetime:
     try:
         return now + timedelta(seconds=ttl)
     except OverflowError as e:

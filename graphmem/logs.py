@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Literal
 
-_IDS: ContextVar[Mapping[str, str]] = ContextVar("ids", default={})  # noqa: B039
+_LOG_IDS: ContextVar[Mapping[str, str]] = ContextVar("ids", default={})  # noqa: B039
 _OURS = ("graphmem", "graphmem_api", "uvicorn")
 
 
@@ -23,11 +23,11 @@ def log_ids(**ids: str) -> Iterator[None]:
     ...     sorted(_IDS.get().items())
     [('student', 'ada'), ('turn', 't1')]
     """
-    token = _IDS.set({**_IDS.get(), **ids})
+    token = _LOG_IDS.set({**_LOG_IDS.get(), **ids})
     try:
         yield
     finally:
-        _IDS.reset(token)
+        _LOG_IDS.reset(token)
 
 
 class TextFormatter(logging.Formatter):
@@ -35,8 +35,8 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record."""
-        ids = "".join(f" {name}={json.dumps(value)}" for name, value in _IDS.get().items())
-        line = f"{_time(record)} {record.levelname} {record.name}{ids}: {record.getMessage()}"
+        ids = "".join(f" {name}={json.dumps(value)}" for name, value in _LOG_IDS.get().items())
+        line = f"{_log_time(record)} {record.levelname} {record.name}{ids}: {record.getMessage()}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info and record.exc_info[0] else line
 
 
@@ -46,11 +46,11 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Format a record."""
         document = {
-            "time": _time(record),
+            "time": _log_time(record),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
-            **_IDS.get(),
+            **_LOG_IDS.get(),
         }
         if record.exc_info and record.exc_info[0]:
             document["error"] = self.formatException(record.exc_info)
@@ -69,5 +69,5 @@ def set_up_logging(level: str, style: Literal["text", "json"]) -> None:
         logging.getLogger(name).setLevel(level.upper())
 
 
-def _time(record: logging.LogRecord) -> str:
+def _log_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")

@@ -26,6 +26,7 @@ from nacl.utils import random
 
 from graphmem.errors import Tampered
 from graphmem.model import Who
+from graphmem.sealing import subkey
 
 PAGES = 1024
 """Pages that the entries of a student are spread over."""
@@ -196,7 +197,7 @@ def sealed_page(key: bytes, who: Who, number: int, entries: Mapping[str, Entry])
         name: [sorted(entry), b"".join(entry[each] for each in sorted(entry)).hex()] for name, entry in entries.items()
     }
     packed = compress(json.dumps(told).encode(), 1)
-    return bytes(Aead(_subkey(key, b"manifest-page")).encrypt(packed, _place(who, "page", str(number))))
+    return bytes(Aead(subkey(key, b"manifest-page")).encrypt(packed, _manifest_place(who, "page", str(number))))
 
 
 def opened_page(key: bytes, who: Who, number: int, content: bytes) -> dict[str, Entry]:
@@ -206,7 +207,7 @@ def opened_page(key: bytes, who: Who, number: int, content: bytes) -> dict[str, 
     ------
     Tampered        it was altered, or is another page's
     """
-    told = json.loads(decompress(_opened(_subkey(key, b"manifest-page"), who, ("page", str(number)), content)))
+    told = json.loads(decompress(_opened_content(subkey(key, b"manifest-page"), who, ("page", str(number)), content)))
     return {
         name: {each: bytes.fromhex(packed[i * 16 : i * 16 + 16]) for i, each in enumerate(names)}
         for name, (names, packed) in told.items()
@@ -223,7 +224,9 @@ def sealed_root(secret: bytes, who: Who, root: Root) -> bytes:
         "at": root.at.isoformat(),
         "recent": dict(root.recent),
     }
-    return bytes(Aead(_subkey(secret, b"manifest-root")).encrypt(json.dumps(told).encode(), _place(who, "root")))
+    return bytes(
+        Aead(subkey(secret, b"manifest-root")).encrypt(json.dumps(told).encode(), _manifest_place(who, "root"))
+    )
 
 
 def opened_root(secrets: Iterable[bytes], who: Who, content: bytes) -> Root:
@@ -249,13 +252,13 @@ def sealed_note(secret: bytes, who: Who, note_id: str, told: Mapping[str, Any]) 
     plain = _TIGHT.encode(told).encode()
     # Each write waits for its note: a deflater costs more than some hundred bytes.
     packed = plain if len(plain) < LONG_NOTE else compress(plain, 1)
-    return bytes(_note_sealer(secret).encrypt(packed, _place(who, "note", note_id)))
+    return bytes(_note_sealer(secret).encrypt(packed, _manifest_place(who, "note", note_id)))
 
 
 @lru_cache(maxsize=2)
 def _note_sealer(secret: bytes) -> Aead:
     # Each write makes a note: its key is worth keeping.
-    return Aead(_subkey(secret, b"manifest-note"))
+    return Aead(subkey(secret, b"manifest-note"))
 
 
 def opened_note(secrets: Iterable[bytes], who: Who, note_id: str, content: bytes) -> dict[str, Any]:
@@ -273,22 +276,18 @@ def opened_note(secrets: Iterable[bytes], who: Who, note_id: str, content: bytes
 def _opened_by_any(secrets: Iterable[bytes], purpose: bytes, who: Who, place: tuple[str, ...], content: bytes) -> bytes:
     for secret in secrets:
         try:
-            return _opened(_subkey(secret, purpose), who, place, content)
+            return _opened_content(subkey(secret, purpose), who, place, content)
         except Tampered:
             continue
     raise Tampered(f"The {place[0]} of a manifest does not open: it was altered, or another server secret made it.")
 
 
-def _opened(key: bytes, who: Who, place: tuple[str, ...], content: bytes) -> bytes:
+def _opened_content(key: bytes, who: Who, place: tuple[str, ...], content: bytes) -> bytes:
     try:
-        return bytes(Aead(key).decrypt(content, _place(who, *place)))
+        return bytes(Aead(key).decrypt(content, _manifest_place(who, *place)))
     except (CryptoError, ValueError) as e:
         raise Tampered(f"The {place[0]} of a manifest does not open: it was altered or moved.") from e
 
 
-def _subkey(key: bytes, purpose: bytes) -> bytes:
-    return bytes(blake2b(b"", key=key, person=purpose.ljust(16, b"\0"), encoder=RawEncoder))
-
-
-def _place(who: Who, *names: str) -> bytes:
+def _manifest_place(who: Who, *names: str) -> bytes:
     return json.dumps([who.institution, who.student_id, *names], ensure_ascii=False).encode()

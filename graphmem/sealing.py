@@ -290,7 +290,7 @@ def padded(text: bytes, fill: bytes = PAD) -> bytes:
 
 def seal_bytes(keys: Keys, who: Who, place: tuple[str, str, str], value: bytes) -> bytes:
     """Seal bytes for their place in the graph, as `seal` does, whether other values are sealed or not."""
-    return bytes(Aead(keys.seal).encrypt(value, _place(who, *place)))
+    return bytes(Aead(keys.seal).encrypt(value, _sealed_place(who, *place)))
 
 
 def opened_value(keys: Keys, who: Who, place: tuple[str, str, str], sealed: Stored) -> bytes:
@@ -307,7 +307,7 @@ def opened_value(keys: Keys, who: Who, place: tuple[str, str, str], sealed: Stor
     _, node_id, field = place
     for bound_to in (place, (node_id, field)):
         try:
-            return bytes(Aead(keys.seal).decrypt(bytes(sealed), _place(who, *bound_to)))  # type: ignore[arg-type]
+            return bytes(Aead(keys.seal).decrypt(bytes(sealed), _sealed_place(who, *bound_to)))  # type: ignore[arg-type]
         except (CryptoError, ValueError, TypeError):
             continue
     raise Tampered.at(*place)
@@ -394,8 +394,8 @@ def public_key_seal(secret: bytes, who: Who, public_key: bytes, *, clear: bool =
     >>> public_key_seal(secret, ann, bytes(32)) == public_key_seal(secret, ann, bytes(32), clear=True)
     False
     """
-    key = _subkey(secret, b"public-key")
-    place = _place(who, "student", "public_key_of_clear" if clear else "public_key")
+    key = subkey(secret, b"public-key")
+    place = _sealed_place(who, "student", "public_key_of_clear" if clear else "public_key")
     return bytes(blake2b(place + public_key, key=key, encoder=RawEncoder))
 
 
@@ -411,7 +411,7 @@ def session_token(secret: bytes, session: Session) -> str:
         "clear": session.keys.clear,
         "time_zone": session.time_zone,
     }
-    box = SecretBox(_subkey(secret, b"session-token"))
+    box = SecretBox(subkey(secret, b"session-token"))
     return str(box.encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder).decode())
 
 
@@ -422,7 +422,7 @@ def opened_token(secret: bytes, token: str, now: datetime) -> Session:
     ------
     Locked      it is not one of this server's tokens, or it has expired
     """
-    box = SecretBox(_subkey(secret, b"session-token"))
+    box = SecretBox(subkey(secret, b"session-token"))
     try:
         content = json.loads(box.decrypt(token.encode(), encoder=URLSafeBase64Encoder))
     except (CryptoError, ValueError, TypeError) as e:
@@ -437,12 +437,12 @@ def opened_token(secret: bytes, token: str, now: datetime) -> Session:
 
 def bearer_key(secret: bytes) -> bytes:
     """The key that signs bearer tokens, derived from the server secret."""
-    return _subkey(secret, b"bearer-token")
+    return subkey(secret, b"bearer-token")
 
 
 def webhook_key(secret: bytes, institution: str) -> bytes:
     """The key that signs what an institution's webhook is told, derived from the server secret."""
-    own = _subkey(secret, b"webhook")
+    own = subkey(secret, b"webhook")
     return bytes(blake2b(institution.encode(), key=own, digest_size=KEY_BYTES, encoder=RawEncoder))
 
 
@@ -454,7 +454,7 @@ def new_secret() -> str:
 def _student_key(who: Who, lock: StudentLock, password: str) -> bytes:
     key = _password_key(who, password, lock.salt, lock.argon2)
     try:
-        return bytes(Aead(key).decrypt(lock.wrapped_key, _place(who, "student", _wrapped(lock.clear))))
+        return bytes(Aead(key).decrypt(lock.wrapped_key, _sealed_place(who, "student", _wrapped(lock.clear))))
     except CryptoError as e:
         raise Locked("The password is wrong or there is no such student.") from e
 
@@ -466,7 +466,7 @@ def _wrapped(clear: bool) -> str:
 
 def _wrap(who: Who, student_key: bytes, password: str, salt: bytes, argon2: Argon2, *, clear: bool) -> bytes:
     key = _password_key(who, password, salt, argon2)
-    return bytes(Aead(key).encrypt(student_key, _place(who, "student", _wrapped(clear))))
+    return bytes(Aead(key).encrypt(student_key, _sealed_place(who, "student", _wrapped(clear))))
 
 
 def _locked_anew(
@@ -491,17 +491,18 @@ def _recovery_copy(who: Who, student_key: bytes, recovery: bytes | None) -> byte
 
 
 def _password_key(who: Who, password: str, salt: bytes, argon2: Argon2) -> bytes:
-    own_salt = blake2b(_place(who, "student", "salt"), key=salt, digest_size=SALT_BYTES, encoder=RawEncoder)
+    own_salt = blake2b(_sealed_place(who, "student", "salt"), key=salt, digest_size=SALT_BYTES, encoder=RawEncoder)
     return bytes(pwhash.argon2id.kdf(KEY_BYTES, password.encode(), own_salt, argon2.ops, argon2.memory))
 
 
 def _derived(wrapped: bytes) -> Keys:
     """The keys of what is wrapped: a student key, and behind one that was rotated the mark of the first."""
     student_key, mark = wrapped[:KEY_BYTES], wrapped[KEY_BYTES:]
-    return Keys(seal=_subkey(student_key, b"seal"), mark=mark or _subkey(student_key, b"mark"))
+    return Keys(seal=subkey(student_key, b"seal"), mark=mark or subkey(student_key, b"mark"))
 
 
-def _subkey(key: bytes, purpose: bytes) -> bytes:
+def subkey(key: bytes, purpose: bytes) -> bytes:
+    """Return a key of 32 bytes for one purpose, at most 16 bytes long."""
     return bytes(blake2b(b"", key=key, person=purpose.ljust(16, b"\0"), encoder=RawEncoder))
 
 
@@ -509,7 +510,7 @@ def _private_key(keys: Keys, who: Who, lock: StudentLock) -> PrivateKey:
     return PrivateKey(opened_value(keys, who, PRIVATE_KEY, lock.sealed_private_key))
 
 
-def _place(who: Who, *names: str) -> bytes:
+def _sealed_place(who: Who, *names: str) -> bytes:
     """Associated data that binds a value to its location; JSON, so that no two locations encode alike.
 
     A thousand memories have three thousand places: a JSON encoder for each is most of what it costs to bind them.

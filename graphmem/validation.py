@@ -24,7 +24,7 @@ PASSWORD_LIMIT = 1000
 # Control characters other than tab, line feed and carriage return; surrogates are half a character.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_UNSEEN = {"Cf", "Cn", "Co", "Zl", "Zp", "Zs"}
+_SHAPELESS = {"Cf", "Cn", "Co", "Zl", "Zp", "Zs"}
 """Unicode categories of characters without a shape of their own; of them an id may have the plain blank."""
 # Letters and marks that show nothing: fillers, joiners, variation selectors.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
@@ -92,7 +92,7 @@ def checked_new_id(name: str, value: str, *, in_paths: bool = True) -> str:
     graphmem_client.errors.InvalidInput: studentId must not be . or .. and must not contain / or \\.
     """
     checked_id(name, value)
-    if any(category(each) in _UNSEEN and each != " " for each in value) or _BLANK.search(value):
+    if any(category(each) in _SHAPELESS and each != " " for each in value) or _BLANK.search(value):
         raise InvalidInput(f"{name} must not contain invisible characters or those that turn the direction of writing.")
     if in_paths and (value in (".", "..") or "/" in value or "\\" in value):
         raise InvalidInput(f"{name} must not be . or .. and must not contain / or \\.")

@@ -29,8 +29,7 @@ from graphmem.text.stems import stem
 CHATS = SAMPLES / "chats" / "chats.jsonl"
 ANSWER_SHARE = 0.5
 """Share of the telling words of an answer that a right reply has at least, beside all its numbers."""
-_DAY = re.compile(r"#day (?P<days>\d+)$")
-_NUMBER = re.compile(r"\d+")
+_DAY_LINE = re.compile(r"#day (?P<days>\d+)$")
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def measure_chats(settings: Settings, file: Path | None) -> Figures:
 
     async def played(gm: Graphmem) -> Figures:
         for chat in tracked(chats, "Chatting"):
-            await _play(await learner(gm, chat.id), chat, counts)
+            await _play_chat(await learner(gm, chat.id), chat, counts)
             show_figures({f"answered until {chat.id}": share_true(counts.answered)})
         return counts.figures
 
@@ -111,18 +110,18 @@ def _chat(row: dict[str, Any]) -> Chat:
     return Chat(str(row["chat"]), tuple(map(str, row["messages"])), questions, ends)
 
 
-async def _play(student: Learner, chat: Chat, counts: ChatCounts) -> None:
+async def _play_chat(student: Learner, chat: Chat, counts: ChatCounts) -> None:
     await student.begin()
     said: dict[str, str] = {}
     for i, text in enumerate(chat.messages):
-        if (passes := _DAY.match(text)) is not None:
+        if (passes := _DAY_LINE.match(text)) is not None:
             await student.end()
             student.clock.now += timedelta(days=int(passes["days"]))
             await student.begin()
             continue
         student.clock.now += timedelta(minutes=1)
         said[f"said-{i}"] = text
-        held = await _standing(student)
+        held = await _standing_turns(student)
         outcome = await student.say(Incoming(f"said-{i}", text, student.clock.now))
         counts.messages += 1
         if outcome.concern is not None:
@@ -130,7 +129,7 @@ async def _play(student: Learner, chat: Chat, counts: ChatCounts) -> None:
             console.print(f"{chat.id}: {outcome.concern.kind}: {text}")
         if (answer := chat.questions.get(text)) is not None:
             _judge(text, answer, outcome.reply, counts)
-        ended = [said[ref] for ref in held - await _standing(student) if ref in said]
+        ended = [said[ref] for ref in held - await _standing_turns(student) if ref in said]
         wanted = chat.ends.get(text, frozenset())
         counts.changes += len(wanted)
         counts.ended += len(ended)
@@ -139,7 +138,7 @@ async def _play(student: Learner, chat: Chat, counts: ChatCounts) -> None:
     await student.end()
 
 
-async def _standing(student: Learner) -> frozenset[str]:
+async def _standing_turns(student: Learner) -> frozenset[str]:
     """The turns of which every statement that was formed still holds."""
     index = (await open_memories(student.gm, student.session)).index
     said = [m for m in index.latest(len(index)) if m.role in (MemoryRole.SAID, MemoryRole.BELIEF)]
@@ -167,8 +166,8 @@ def holds_answer(answer: str, reply: str) -> bool:
     >>> holds_answer("at Mo's, 6 pm", "You told me that it is at Mo's at 6."), holds_answer("6 days", "In 7 days.")
     (True, False)
     """
-    if set(_NUMBER.findall(answer)) - set(_NUMBER.findall(reply)):
+    if set(re.findall(r"\d+", answer)) - set(re.findall(r"\d+", reply)):
         return False
     telling = [word for word in Doc(answer).plain_words if len(word) > 1 and word not in STOP_WORDS]
-    words = {stem(word) for word in telling if not _NUMBER.search(word)}
+    words = {stem(word) for word in telling if not re.search(r"\d", word)}
     return len(words & Doc(reply).stems) >= ANSWER_SHARE * len(words)

@@ -89,7 +89,7 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
         async with held_out(opened, dialogues) as gm:
             if file is not None and "gold" in read_rows(file)[0][1]:
                 gold = show_figures(await gold_figures(gm, file))
-            for name, held in tracked(_by_student(dialogues).items(), "Forming"):
+            for name, held in tracked(_sittings_of(dialogues).items(), "Forming"):
                 await _live(gm, name, held, seen)
         return gold | _figures(seen)
 
@@ -97,7 +97,7 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
     return in_process(settings, formed, model="offline", argon2_ops=1, argon2_mib=8)
 
 
-def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
+def _sittings_of(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
     """The dialogues of each student; of students who were met once, a sitting's worth counts as one student's."""
     students: dict[str, list[Dialogue]] = {}
     # Bridge has a line for each expert who judged a dialogue.
@@ -116,16 +116,16 @@ async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> No
         rate = ACTIVITY[seen.sittings % len(ACTIVITY)]
         seen.sittings += 1
         await student.begin()
-        await _talk(student, held[first : first + SITTING], rate, seen)
+        await _play_sitting(student, held[first : first + SITTING], rate, seen)
         considered, kept = await consolidate(student.gm, student.who)
         seen.thoughts[rate] += considered
         seen.consolidated[rate] += kept
     seen.junk.append(await find_junk(student.gm, await student.begin()))
-    await _count(student, seen)
+    await _count_formed(student, seen)
     await student.end()
 
 
-async def _talk(student: Learner, sitting: list[Dialogue], rate: float, seen: Seen) -> None:
+async def _play_sitting(student: Learner, sitting: list[Dialogue], rate: float, seen: Seen) -> None:
     for dialogue in sitting:
         seen.dialogues += 1
         for i, turn in enumerate(dialogue_turns(dialogue)):
@@ -139,7 +139,7 @@ async def _talk(student: Learner, sitting: list[Dialogue], rate: float, seen: Se
                 seen.seconds.append(perf_counter() - began)
 
 
-async def _count(student: Learner, seen: Seen) -> None:
+async def _count_formed(student: Learner, seen: Seen) -> None:
     after, moment = None, Moment(student.clock(), CURVE)
     while True:
         cut = Cut(FORMATION_PAGE, after)
@@ -296,10 +296,10 @@ async def holds(gm: Graphmem, statement: str, texts: Sequence[str]) -> list[bool
         return []
     vectors = await gm.embedder.embed([statement, *texts])
     cosines = np.asarray(vectors[1:] @ vectors[0])
-    return [_holds(Doc(text), Doc(statement), float(cosine)) for text, cosine in zip(texts, cosines, strict=True)]
+    return [_says_so(Doc(text), Doc(statement), float(cosine)) for text, cosine in zip(texts, cosines, strict=True)]
 
 
-def _holds(memory: Doc, statement: Doc, cosine: float) -> bool:
+def _says_so(memory: Doc, statement: Doc, cosine: float) -> bool:
     wanted, said = ({*doc.stems, *map(str, doc.numbers)} for doc in (statement, memory))
     if wanted and len(wanted & said) >= HELD_WORDS * len(wanted):
         return True

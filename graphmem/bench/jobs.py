@@ -141,15 +141,15 @@ async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figure
         await asyncio.to_thread(deployment.start_workers, count)
         # Jobs wait for sessions; these are opened together, when all workers are ready.
         await asyncio.gather(*(students.open_session(gm, who, PASSWORD) for who in whom))
-        await _done(gm.graph)
-        (times,), (effects,) = await _rows(gm.graph, "jobs_times"), await _rows(gm.graph, "jobs_effects")
+        await _await_done(gm.graph)
+        (times,), (effects,) = await _bench_rows(gm.graph, "jobs_times"), await _bench_rows(gm.graph, "jobs_effects")
     return {
         f"jobs_per_s_{count}": (JOBS - 1) * 1000 / times["ms"],
         f"doubled_{count}": float(effects["doubled"]),
     }
 
 
-async def _rows(graph: Graph, name: str) -> list[dict[str, Any]]:
+async def _bench_rows(graph: Graph, name: str) -> list[dict[str, Any]]:
     return await graph.execute(statement(name), {"institution": BENCH_INSTITUTION}, reads=True)
 
 
@@ -161,10 +161,10 @@ async def _busy(gm: Graphmem, who: Who, texts: list[str], jobs: int) -> None:
     await observe(gm, who, [Observation(SourceKind.SYSTEM, f"r{i}", text, now) for i, text in enumerate(said)])
 
 
-async def _done(graph: Graph) -> None:
+async def _await_done(graph: Graph) -> None:
     async with asyncio.timeout(JOBS_PATIENCE):
         while True:
-            (row,) = await _rows(graph, "jobs_not_done")
+            (row,) = await _bench_rows(graph, "jobs_not_done")
             if not row["n"]:
                 return
             await asyncio.sleep(0.25)
@@ -188,12 +188,12 @@ def _killed(deployment: Deployment, texts: list[str]) -> Figures:
             if kill % 5 == 2:
                 _kill_redis(deployment, kills)
             if kill % 5 == 4:
-                _kill_api(deployment, ports[kill // 5 % 2], kills)
+                _restart_api(deployment, ports[kill // 5 % 2], kills)
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    return kills | asyncio.run(_counted(deployment))
+    return kills | asyncio.run(_count_jobs(deployment))
 
 
 def _kill_redis(deployment: Deployment, kills: Figures) -> None:
@@ -206,7 +206,7 @@ def _kill_redis(deployment: Deployment, kills: Figures) -> None:
     deployment.start_redis()
 
 
-def _kill_api(deployment: Deployment, port: int, kills: Figures) -> None:
+def _restart_api(deployment: Deployment, port: int, kills: Figures) -> None:
     """Kill an API, wherever its turns are between commit and dispatch, and start it again."""
     deployment.apis[port].kill()
     deployment.apis[port].wait()
@@ -228,7 +228,7 @@ async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
 
 async def _leasing(graph: Graph) -> set[str]:
     """Process ids of the workers that hold a lease."""
-    return {row["lease"].partition("-")[0] for row in await _rows(graph, "jobs_leases")}
+    return {row["lease"].partition("-")[0] for row in await _bench_rows(graph, "jobs_leases")}
 
 
 async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
@@ -241,11 +241,11 @@ async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> sub
     raise SetupError("No worker takes up a job: run `graphmem doctor`.")
 
 
-async def _counted(deployment: Deployment) -> Figures:
+async def _count_jobs(deployment: Deployment) -> Figures:
     async with open_graph(deployment.settings, lambda _: None) as graph:
         with suppress(TimeoutError):
-            await _done(graph)
-        (left,), (found,) = await _rows(graph, "jobs_not_done"), await _rows(graph, "jobs_effects")
+            await _await_done(graph)
+        (left,), (found,) = await _bench_rows(graph, "jobs_not_done"), await _bench_rows(graph, "jobs_effects")
     counts = {name: float(found[name]) for name in ("jobs", "turns", "doubled")}
     return counts | {"lost": float(left["n"])}
 

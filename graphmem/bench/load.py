@@ -89,13 +89,13 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
             sleep(chance.uniform(*BETWEEN_KILLS))
             turns = sum(len(diary.seconds) for diary in diaries)
             console.print(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}, {turns} turns")
-            api = _kill_database(own, api) if kill % 2 else _kill_api(own, api, port)
+            api = _kill_database(own, api) if kill % 2 else _replace_api(own, api, port)
         sleep(chance.uniform(*BETWEEN_KILLS))
         stop.set()
         for thread in threads:
             thread.join()
         elapsed = perf_counter() - start
-        counted = asyncio.run(_stored(own, diaries))
+        counted = asyncio.run(_count_stored(own, diaries))
         api.terminate()
         api.wait()
     seconds = [s for diary in diaries for s in diary.seconds]
@@ -108,7 +108,7 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
     }
 
 
-def _kill_api(settings: Settings, api: Popen[bytes], port: int) -> Popen[bytes]:
+def _replace_api(settings: Settings, api: Popen[bytes], port: int) -> Popen[bytes]:
     api.kill()
     api.wait()
     return start_api(settings, port)
@@ -122,7 +122,7 @@ def _kill_database(settings: Settings, api: Popen[bytes]) -> Popen[bytes]:
     return api
 
 
-async def _stored(settings: Settings, diaries: list[Diary]) -> Figures:
+async def _count_stored(settings: Settings, diaries: list[Diary]) -> Figures:
     """Count acknowledged turns that are missing, and turns that are there more than once."""
     lost = doubled = 0
     async with open_graph(settings, lambda _: None) as graph:

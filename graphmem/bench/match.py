@@ -91,7 +91,7 @@ def measure_match(settings: Settings, file: Path | None) -> Figures:
 
         model = load_match()
         chances = [model.chance(*map(compare, pair.texts)) for pair in pairs]
-        return match_figures(pairs, chances) | _baselines(model, compare, pairs)
+        return match_figures(pairs, chances) | _guess_figures(model, compare, pairs)
 
 
 def match_figures(pairs: Sequence[PredictedPair], chances: Sequence[float]) -> Figures:
@@ -128,7 +128,7 @@ def _calibration_error(given: NDArray[np.float64], same: NDArray[np.float64]) ->
     return float(sum(part.mean() * abs(given[part].mean() - same[part].mean()) for part in parts if part.any()))
 
 
-def _baselines(model: MatchModel, compare: Compare, pairs: Sequence[PredictedPair]) -> Figures:
+def _guess_figures(model: MatchModel, compare: Compare, pairs: Sequence[PredictedPair]) -> Figures:
     """Shares of predictions called matched that know nothing, before the messages of MathDial."""
     said = list({(p.before, p.actual): p for p in pairs if p.source.startswith("mathdial") and p.previous}.values())
     if len(said) < 2:

@@ -6,7 +6,6 @@ which the student had it is to be found: by its best recalled lesson, and in `an
 whatever role. Beside it, in the same run, plain search over the turns (or whole sessions) themselves.
 """
 
-import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -24,6 +23,7 @@ from graphmem.bench import Figures
 from graphmem.bench.harness import Talker, embedding, fresh_student, own_database, served, show_figures, tracked
 from graphmem.bench.scores import interval
 from graphmem.bench.talks import (
+    PLAIN_WORD,
     UNDATED,
     EvidenceQuestion,
     RememberedSource,
@@ -74,8 +74,6 @@ query Recall($student: ID!, $question: String!, $limit: Int!) {
   }
 }"""
 
-_WORD = re.compile(r"[^\W_]+")
-
 
 @dataclass(frozen=True)
 class PlainSearch:
@@ -90,7 +88,7 @@ class PlainSearch:
 
     def bm25(self, question: str) -> Ranks:
         """Rank the texts that share a word with a question, by BM25 of SQLite's FTS5, with Porter's stemmer."""
-        words = dict.fromkeys(word.lower() for word in _WORD.findall(question))
+        words = dict.fromkeys(word.lower() for word in PLAIN_WORD.findall(question))
         if not words:
             return []
         with closing(sqlite3.connect(":memory:")) as found:
@@ -163,7 +161,7 @@ def recall_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figu
             memories += talker.memory_count()
             refs = {source["ref"] for memory in talker.memories() for source in memory["sources"]}
             remembered += len(refs & {turn.id for turn in talk.turns})
-            of_talk = _asked(talker, talk, embed)
+            of_talk = _ask_all(talker, talk, embed)
             talker.caller.close()
             if of_talk:
                 show_figures({f"{talk.id} recall@10": fmean(a.shares["recall@10"] for a in of_talk)})
@@ -206,7 +204,7 @@ def context_sources(talker: Talker, question: str) -> list[RememberedSource]:
     return sources(talker.call(CONTEXT, question=question, budget=TOKENS)["context"]["memories"])
 
 
-def _asked(talker: Talker, talk: Talk, embed: Embed) -> list[AskedQuestion]:
+def _ask_all(talker: Talker, talk: Talk, embed: Embed) -> list[AskedQuestion]:
     turns = {turn.id: turn for turn in talk.turns}
     lines = tuple(f"{turn.speaker}: {turn.text}" for turn in talk.turns)
     plain = PlainSearch(lines, embed(lines))
@@ -252,9 +250,9 @@ def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
     ranks: dict[str, list[int]] = {method: [] for method in ("recall", "any", *METHODS)}
     messages, forming, memories, seconds = 0, 0.0, 0, list[float]()
     with embedding(settings) as embed:
-        for student, lessons in _lessons(file).items():
+        for student, lessons in _described_lessons(file).items():
             talker, start = fresh_student(settings, port, student), perf_counter()
-            messages += _taught(talker, [lesson for lesson, _ in lessons])
+            messages += _play_lessons(talker, [lesson for lesson, _ in lessons])
             talker.await_formed()
             forming += perf_counter() - start
             memories += talker.memory_count()
@@ -273,7 +271,7 @@ def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
     }
 
 
-def _lessons(file: Path) -> dict[str, list[tuple[Dialogue, str]]]:
+def _described_lessons(file: Path) -> dict[str, list[tuple[Dialogue, str]]]:
     """The dialogues of each student, with the teacher's description of what was misunderstood."""
     described = {}
     for where, row in read_rows(file):
@@ -286,7 +284,7 @@ def _lessons(file: Path) -> dict[str, list[tuple[Dialogue, str]]]:
     return students
 
 
-def _taught(talker: Talker, lessons: Sequence[Dialogue]) -> int:
+def _play_lessons(talker: Talker, lessons: Sequence[Dialogue]) -> int:
     """Send every message of every session, a session a day; return how many there were."""
     count = 0
     for day, dialogue in enumerate(tracked(lessons, f"Sessions of {talker.student}")):
@@ -368,7 +366,7 @@ def _kept_of_talk(settings: Settings, port: int, talk: Talk, embed: Embed) -> Fi
     is_gold = np.array([turn.id in gold for turn in talk.turns])
     talker = fresh_student(settings, port, talk.id)
     observe_talk(talker, talk)
-    salience = _salience(talker, talk)
+    salience = _turn_salience(talker, talk)
     talker.caller.close()
     vectors = embed([turn.text for turn in talk.turns])
     novelty = 1.0 - np.tril(vectors @ vectors.T, k=-1).max(axis=1).astype(np.float64)
@@ -399,7 +397,7 @@ def evidence_kept(scores: SalienceScores, is_gold: NDArray[np.bool_], share: int
     return float(is_gold[best[np.isfinite(scores[best])]].sum() / is_gold.sum())
 
 
-def _salience(talker: Talker, talk: Talk) -> SalienceScores:
+def _turn_salience(talker: Talker, talk: Talk) -> SalienceScores:
     place = {turn.id: i for i, turn in enumerate(talk.turns)}
     scores = np.full(len(talk.turns), -np.inf)
     for memory in talker.memories():

@@ -33,12 +33,12 @@ EVERYDAY = SAMPLES / "safety" / "everyday.jsonl"
 SMALL_TALK = SAMPLES / "safety" / "small_talk.jsonl"
 TALK = SAMPLES / "safety" / "talk.jsonl"
 PARTS = SAMPLES / "safety" / "parts.jsonl"
-_LOOK_ALIKE = str.maketrans("aeopcxyi", "аеорсхуі")
-_LEET = str.maketrans("aeiost", "431057")
+_LOOK_ALIKE_LETTERS = str.maketrans("aeopcxyi", "аеорсхуі")
+_LEET_LETTERS = str.maketrans("aeiost", "431057")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 DISGUISES: dict[str, Callable[[str], str]] = {
-    "look_alike": lambda text: text.lower().translate(_LOOK_ALIKE),
-    "leet": lambda text: text.lower().translate(_LEET),
+    "look_alike": lambda text: text.lower().translate(_LOOK_ALIKE_LETTERS),
+    "leet": lambda text: text.lower().translate(_LEET_LETTERS),
     "full_width": lambda text: text.translate(_FULL_WIDTH),
     "apart": lambda text: "  ".join(" ".join(word) for word in text.split()),
     "dotted": lambda text: " ".join(".".join(word) for word in text.split()),
@@ -159,14 +159,14 @@ def measure_parts(dangers: Sequence[str]) -> Figures:
     dangers : further messages of danger, which are told in the harder ways, too
     """
     rows = [row for _, row in read_rows(PARTS)]
-    detector, told = Detector(), [row["text"] for row in _of(rows, "plain")] + list(dangers)
+    detector, told = Detector(), [row["text"] for row in _rows_of(rows, "plain")] + list(dangers)
     school = [row["text"].rstrip(".") for _, row in read_rows(TALK)]
     figures: Figures = {"recall_plain": detector.share(told)}
     for name, length, after in LONG:
-        pads = [_talk(school, place, length) for place in range(len(told))]
+        pads = [_school_talk(school, place, length) for place in range(len(told))]
         pairs = zip(pads, told, strict=True)
         figures[f"recall_{name}"] = detector.share([f"{a} {b}" if after else f"{b}. {a}" for a, b in pairs])
-    figures["false_alarms_long"] = detector.share([_talk(school, place, 3_000) for place in range(40)])
+    figures["false_alarms_long"] = detector.share([_school_talk(school, place, 3_000) for place in range(40)])
     for name, disguise in DISGUISES.items():
         figures[f"recall_{name}"] = detector.share([disguise(text) for text in told])
     framed = [frame.format(text) for text in told for frame in GAME_FRAMES]
@@ -178,7 +178,7 @@ def _measure_written(detector: Detector, rows: Sequence[dict[str, Any]]) -> Figu
     """The figures of rows that are measured as they were written."""
     figures: Figures = {}
     for part in ("answer", "slang", "languages", "school"):
-        own = _of(rows, part)
+        own = _rows_of(rows, part)
         found = [detector.find(row["text"], row.get("asked", "")) for row in own]
         danger = np.array([row["urgency"] > 0 for row in own])
         raised = np.array([each is not None for each in found])
@@ -192,16 +192,16 @@ def _measure_written(detector: Detector, rows: Sequence[dict[str, Any]]) -> Figu
             without_false_alarms(f"{row['alarm']}. {row['text']}", [FalseAlarm(row["alarm"], ConcernKind.VIOLENCE, 2)])
         )
         is not None
-        for row in _of(rows, "corrected")
+        for row in _rows_of(rows, "corrected")
     ]
     return figures | {"recall_after_corrected": float(np.mean(heard))}
 
 
-def _of(rows: Sequence[dict[str, Any]], part: str) -> list[dict[str, Any]]:
+def _rows_of(rows: Sequence[dict[str, Any]], part: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["part"] == part]
 
 
-def _talk(school: Sequence[str], place: int, length: int) -> str:
+def _school_talk(school: Sequence[str], place: int, length: int) -> str:
     """Talk of a lesson of about a length, another for each place."""
     text = ""
     while len(text) < length:

@@ -134,7 +134,7 @@ def varied(material: Material, size: int) -> tuple[list[str], Matrix]:
 def made_memories(session: Session, material: Material, size: int) -> list[LoadedMemory]:
     """Make memories of a student, a hundred a day."""
     texts, vectors = varied(material, size)
-    return [_memory(session, i, text, vector) for i, (text, vector) in enumerate(zip(texts, vectors, strict=True))]
+    return [_made_memory(session, i, text, vector) for i, (text, vector) in enumerate(zip(texts, vectors, strict=True))]
 
 
 def scale_sentences(file: Path | None) -> list[str]:
@@ -148,7 +148,7 @@ def scale_sentences(file: Path | None) -> list[str]:
     return texts
 
 
-def _memory(session: Session, number: int, text: str, vector: Vector) -> LoadedMemory:
+def _made_memory(session: Session, number: int, text: str, vector: Vector) -> LoadedMemory:
     at = SCALE_FIRST_DAY + timedelta(days=number // A_DAY, seconds=20 * (number % A_DAY))
     memory = Memory(
         id=f"memory-bench-{number}",

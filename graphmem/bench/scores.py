@@ -182,7 +182,7 @@ def exact(gold: Sequence[Boundaries], found: Sequence[Boundaries]) -> tuple[floa
     """
     if len(gold) != len(found):
         raise InvalidInput(f"{len(gold)} talks cannot be compared with {len(found)}: give one guess a talk.")
-    pairs = [_compared(g, f) for g, f in zip(gold, found, strict=True)]
+    pairs = [_as_arrays(g, f) for g, f in zip(gold, found, strict=True)]
     right = sum(int((g & f).sum()) for g, f in pairs)
     if right == 0:
         return 0.0, 0.0, 0.0
@@ -252,7 +252,9 @@ def depths(vectors: Matrix) -> Signal:
     [0.0, 0.0, 1.41, 0.0]
     """
     turns = len(vectors)
-    alike = [_likeness(vectors[max(0, i - TILING_BLOCK) : i], vectors[i : i + TILING_BLOCK]) for i in range(1, turns)]
+    alike = [
+        _block_cosine(vectors[max(0, i - TILING_BLOCK) : i], vectors[i : i + TILING_BLOCK]) for i in range(1, turns)
+    ]
     values = [_peak(alike[i::-1]) + _peak(alike[i:]) - 2 * alike[i] for i in range(len(alike))]
     return np.array([0.0, *values][:turns])
 
@@ -272,7 +274,7 @@ def above_mean(signal: Signal, deviations: float = 2.0) -> NDArray[np.bool_]:
     return found
 
 
-def _compared(gold: Boundaries, found: Boundaries) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _as_arrays(gold: Boundaries, found: Boundaries) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     if len(gold) != len(found):
         raise InvalidInput(f"A talk of {len(gold)} turns cannot be compared with a guess about {len(found)}.")
     return np.asarray(gold[1:], dtype=bool), np.asarray(found[1:], dtype=bool)
@@ -283,14 +285,14 @@ def _windowed(
 ) -> float:
     """Share of windows in which the two numbers of boundaries differ, in one sense or another."""
     size = metric_window(gold)
-    counts = [np.cumsum([0, *each]) for each in _compared(gold, found)]
+    counts = [np.cumsum([0, *each]) for each in _as_arrays(gold, found)]
     if len(counts[0]) <= size:
         return 0.0
     between = [count[size:] - count[:-size] for count in counts]
     return float(np.mean(differ(between[0], between[1])))
 
 
-def _likeness(left: Matrix, right: Matrix) -> float:
+def _block_cosine(left: Matrix, right: Matrix) -> float:
     a, b = left.sum(axis=0), right.sum(axis=0)
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / lengths if lengths else 0.0

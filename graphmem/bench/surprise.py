@@ -126,7 +126,7 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
     for author, text in talk:
         if author is Author.STUDENT:
             at += timedelta(seconds=A_PAUSE * chance.lognormvariate(0.0, PAUSES_VARY))
-        reading = _read(text)
+        reading = _reading_of(text)
         message = Message(author, text, at, reading.vector, Doc(text))
         if author is Author.STUDENT:
             sensed = senses.of(message, reading, known[-1] if known else None, expected)
@@ -176,7 +176,7 @@ def is_grave(row: dict[str, Any]) -> bool:
 
 
 @cache
-def _read(text: str) -> MessageReading:
+def _reading_of(text: str) -> MessageReading:
     return read_now([text])[0]
 
 

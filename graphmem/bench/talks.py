@@ -26,8 +26,8 @@ ENOUGH_EVIDENCE = 0.5
 """Share of a turn's content words that its memories must hold."""
 
 _LOCOMO_DATE, _BEAM_DATE = "%I:%M %p on %d %B, %Y", "%B-%d-%Y"
-_IDS = re.compile(r"[;,\s]+")
-_WORD = re.compile(r"[^\W_]+")
+_ID_SEPARATORS = re.compile(r"[;,\s]+")
+PLAIN_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
@@ -152,15 +152,18 @@ def read_talks(path: Path) -> list[Talk]:
 
     Source: spec 10; Maharana et al. 2024, LoCoMo; Tavakoli et al. 2025, BEAM; Zhong et al. 2021, QMSum.
     """
-    return parsed_rows(path, _talk, '"turns" and "qa" (LoCoMo) or "queries" (QMSum), or "messages" (BEAM), are')
+    return parsed_rows(path, _talk_of_row, '"turns" and "qa" (LoCoMo) or "queries" (QMSum), or "messages" (BEAM), are')
 
 
-def _talk(row: dict[str, Any]) -> Talk:
+def _talk_of_row(row: dict[str, Any]) -> Talk:
     name = next((row[key] for key in ("conversation_id", "meeting_id", "chat") if key in row), "talk")
     if "messages" in row:
-        turns, asked = tuple(_dated(list(map(_of_beam, row["messages"])))), list(_questions_of_beam(row["questions"]))
+        turns, asked = (
+            tuple(_utterances(list(map(_of_beam, row["messages"])))),
+            list(_questions_of_beam(row["questions"])),
+        )
     else:
-        turns = tuple(_dated(row["turns"]))
+        turns = tuple(_utterances(row["turns"]))
         asked = list(_of_locomo(row["qa"]) if "qa" in row else _of_qmsum(row["queries"], len(turns)))
     known = {turn.id for turn in turns}
     if len(known) != len(turns):
@@ -173,7 +176,7 @@ def _talk(row: dict[str, Any]) -> Talk:
     return Talk(str(name), turns, questions)
 
 
-def _dated(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:
+def _utterances(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:
     """Turns twenty seconds apart from the beginning of their session; empty ones are left out."""
     for (_, date), session in groupby(enumerate(rows), key=lambda r: (r[1].get("session"), r[1].get("session_date"))):
         form = _LOCOMO_DATE if " on " in (date or "") else _BEAM_DATE
@@ -198,7 +201,7 @@ def _questions_of_beam(rows: Sequence[dict[str, Any]]) -> Iterator[EvidenceQuest
 def _of_locomo(rows: Sequence[dict[str, Any]]) -> Iterator[EvidenceQuestion]:
     for row in rows:
         if row["category"] != ADVERSARIAL:
-            ids = tuple(i for entry in row["evidence"] for i in _IDS.split(entry) if i)
+            ids = tuple(i for entry in row["evidence"] for i in _ID_SEPARATORS.split(entry) if i)
             yield EvidenceQuestion(row["question"], ids, f"category_{row['category']}")
 
 
@@ -216,7 +219,7 @@ def telling_words(text: str) -> frozenset[str]:
     >>> sorted(telling_words("I have a dog, and the dog's name is Bello!"))
     ['bello', 'dog', 'name', 's']
     """
-    return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in STOP_WORDS)
+    return frozenset(word for word in map(str.lower, PLAIN_WORD.findall(text)) if word not in STOP_WORDS)
 
 
 def is_found(turn: Utterance, remembered: Sequence[RememberedSource]) -> bool:

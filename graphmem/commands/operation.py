@@ -135,7 +135,7 @@ async def jobs_command(
                 break
     names = ("kind", "attempts", "error", "created_at", "run_after")
     jobs = [
-        {"id": job.ref, "state": job.state.value} | {name: _plain(getattr(job, name)) for name in names}
+        {"id": job.ref, "state": job.state.value} | {name: _json_value(getattr(job, name)) for name in names}
         for job in found
     ]
     lines = [
@@ -146,7 +146,7 @@ async def jobs_command(
     return Printout({"jobs": jobs, "total": total}, [*lines, f"{len(jobs)} of {total} jobs"])
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
@@ -215,7 +215,7 @@ def token_lines(found: Sequence[ServiceToken], *, as_json: bool) -> list[str]:
     >>> token_lines([], as_json=False)
     ['There are no service tokens.']
     """
-    rows = [{name: _plain(value) for name, value in asdict(each).items()} for each in found]
+    rows = [{name: _json_value(value) for name, value in asdict(each).items()} for each in found]
     if as_json:
         return [json.dumps(rows)]
     return [

@@ -24,7 +24,7 @@ def _moment(text: str) -> datetime:
     return value
 
 
-def _whole(text: str) -> int:
+def _whole_number(text: str) -> int:
     value = int(text)
     if not -LARGEST <= value < LARGEST:
         raise ValueError("beyond 64 bits")
@@ -40,7 +40,7 @@ def _map(text: str) -> dict[str, Any]:
 
 READERS: Mapping[str, Callable[[str], Any]] = {
     "str": str,
-    "int": _whole,
+    "int": _whole_number,
     "float": float,
     "datetime": _moment,
     "map": _map,
@@ -84,13 +84,13 @@ def read_params(query: CypherStatement, typed: Sequence[str], usual: Mapping[str
         if name in seen:
             raise InvalidInput(f"--param {name} is given twice.")
         seen.add(name)
-        given[name] = _read(name, types[name], value)
+        given[name] = _read_param(name, types[name], value)
     if missing := [name for name in types if name not in given]:
         raise InvalidInput(f"Missing: {' '.join(f'--param {name}=...' for name in missing)}; {needs}.")
     return {name: given[name] for name in types}
 
 
-def _read(name: str, type_: str, text: str) -> Any:
+def _read_param(name: str, type_: str, text: str) -> Any:
     try:
         return READERS[type_](text)
     except ValueError as e:

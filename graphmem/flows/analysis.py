@@ -103,7 +103,7 @@ def checked_params(types: Mapping[str, str], params: Mapping[str, Any], usual: M
     given = {name: value for name, value in usual.items() if name in own} | dict(params)
     if missing := own.keys() - given.keys():
         raise InvalidInput(f"The parameter {min(missing)} is missing: the parameters are {needs}.")
-    return {name: _checked(name, type_, given[name]) for name, type_ in own.items()}
+    return {name: _checked_param(name, type_, given[name]) for name, type_ in own.items()}
 
 
 def _is_number(value: Any) -> bool:
@@ -119,7 +119,7 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _checked(name: str, type_: str, value: Any) -> Any:
+def _checked_param(name: str, type_: str, value: Any) -> Any:
     if type_ == "datetime" and isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -132,12 +132,12 @@ def _checked(name: str, type_: str, value: Any) -> Any:
 
 def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row in values that JSON has; moments of the database as text."""
-    return {column: _plain(value) for column, value in row.items()}
+    return {column: _plain_value(value) for column, value in row.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain_value(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain_value(each) for each in value]
     return value if value is None or isinstance(value, str | int | float) else str(value)

@@ -105,7 +105,7 @@ async def compress(
         found = await asyncio.to_thread(plan.planned_compression, graph, protected, target, now)
         if not preview:
             await known.make(gm, found.clusters, held.name)
-        done = await _changes(gm, session, held, graph, found, known, trigger, now)
+        done = await _compression_changes(gm, session, held, graph, found, known, trigger, now)
         if preview or not done.deleted:
             assert done.compression is not None  # it is always told
             return replace(done.compression, id=None, at=None, integrity_hash=None)
@@ -165,7 +165,7 @@ def _ids(cluster: Sequence[Memory]) -> tuple[str, ...]:
     return tuple(memory.id for memory in cluster)
 
 
-async def _changes(
+async def _compression_changes(
     gm: Graphmem,
     session: Session,
     held: OpenMemories,
@@ -303,13 +303,13 @@ def merged_statements(
     found = [
         (place not in says, statement)
         for place, memory in enumerate(cluster)
-        for statement in memory.statements or (_statement(memory, own[memory.id]),)
+        for statement in memory.statements or (_merged_statement(memory, own[memory.id]),)
     ]
     order = sorted(range(len(found)), key=lambda i: (found[i][0], -found[i][1].at.timestamp()))[:MOST_STATEMENTS]
     return tuple(found[i][1] for i in sorted(order))
 
 
-def _statement(memory: Memory, vector: Vector) -> MergedStatement:
+def _merged_statement(memory: Memory, vector: Vector) -> MergedStatement:
     return MergedStatement(
         content=memory.content or "",
         quote=memory.quote,

@@ -169,10 +169,10 @@ class _State:
     @classmethod
     def of(cls, graph: MemoryGraph, order: Sequence[int], now: datetime) -> "_State":
         found = [graph.memories[i] for i in order]
-        kinds = {key: place for place, key in enumerate(dict.fromkeys(map(_kind, found)))}
+        kinds = {key: place for place, key in enumerate(dict.fromkeys(map(_mergeable_kind, found)))}
         gravities = np.array([gravity_now(m, now) for m in found])
         vectors = graph.vectors[list(order)]
-        kind = np.array([kinds[_kind(m)] for m in found], dtype=np.intp)
+        kind = np.array([kinds[_mergeable_kind(m)] for m in found], dtype=np.intp)
         return cls(
             groups=tuple((m,) for m in found),
             kind=kind,
@@ -186,7 +186,7 @@ class _State:
             ),
             faded=gravities < FADED,
             vectors=vectors,
-            links=_links(found, graph.edges, vectors, kind),
+            links=_link_matrix(found, graph.edges, vectors, kind),
         )
 
     @property
@@ -293,23 +293,23 @@ class _State:
             tuple(sorted(group, key=lambda m: (m.timestamp, m.id))) for group in self.groups if len(group) > 1
         )
         gone = {m.id: None if heir is None else heir.id for m, heir in self.gone}
-        return CompressionPlan(tuple((i, _left(heir, gone)) for i, heir in gone.items()), clusters, cycles)
+        return CompressionPlan(tuple((i, _last_heir(heir, gone)) for i, heir in gone.items()), clusters, cycles)
 
 
-def _left(heir: str | None, gone: Mapping[str, str | None]) -> str | None:
+def _last_heir(heir: str | None, gone: Mapping[str, str | None]) -> str | None:
     """The memory that is left in the end, where an heir was pruned later itself."""
     while heir is not None and heir in gone:
         heir = gone[heir]
     return heir
 
 
-def _kind(memory: Memory) -> tuple[object, ...]:
+def _mergeable_kind(memory: Memory) -> tuple[object, ...]:
     """What must be alike in memories that become one: whose word it is, and whether it still holds."""
     holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
     return memory.speaker, memory.source_kind is SourceKind.CHAT, memory.source_kind is SourceKind.TEACHER, holds
 
 
-def _links(found: Sequence[Memory], edges: Iterable[Edge], vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
+def _link_matrix(found: Sequence[Memory], edges: Iterable[Edge], vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
     """Typed edges and nearest neighbours in meaning, as one symmetric array; none between different kinds."""
     place = {memory.id: i for i, memory in enumerate(found)}
     rows, columns, weights = list[int](), list[int](), list[float]()

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from graphmem.flows.uncertainty_plan import (
     DOMINANCE,
+    SEVERITIES,
     Settling,
     earlier_of,
     evidence,
@@ -32,7 +33,6 @@ from graphmem.model import (
     PairVerdict,
     Reliability,
     Resolution,
-    Severity,
     StatementOnRecord,
     StatementPair,
     Uncertainty,
@@ -154,7 +154,7 @@ def conflict_candidates(
     of_slot = known.of_slot(said.slot_key)[-most:] if said.slot_key is not None else []
     found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and _parts_from(m, said)}
     found |= {memory.id: memory for memory in of_slot}
-    return [memory for memory in found.values() if memory.id not in doubted and _comparable(memory, said)][:most]
+    return [memory for memory in found.values() if memory.id not in doubted and _is_comparable(memory, said)][:most]
 
 
 def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Vector | None) -> bool:
@@ -181,7 +181,7 @@ def may_touch(known: SearchIndex, said: NewStatement) -> bool:
     )
 
 
-def _comparable(memory: Memory, said: NewStatement) -> bool:
+def _is_comparable(memory: Memory, said: NewStatement) -> bool:
     before = memory.speaker == said.speaker and memory.timestamp <= said.at
     of_one = before and not slots_differ(memory.slot_key, said.slot_key)
     return of_one and states_something(memory) and words_of(memory) != said.text
@@ -257,7 +257,6 @@ DETECTION_SECONDS = 0.6
 """Seconds that a turn gives to detection once there is a candidate; formation or drift finds what takes longer."""
 OWN_ENOUGH = 0.5
 """Chance from which a message tells of the student, so that it may contradict what is known, where it fills no slot."""
-_SEVERITIES = tuple(Severity)
 
 
 def noticed_id(memory_id: str, key: str) -> str:
@@ -286,7 +285,7 @@ def noticed_doubt(memory: Memory, verdict: PairVerdict, text: str, seq: int, at:
 
 def may_interrupt(memory: Memory, doubt: Uncertainty, tolerance: float) -> bool:
     """True if a doubt just noticed may be raised in the reply: by its severity, and never about an episode."""
-    grave = _SEVERITIES.index(doubt.severity) >= _SEVERITIES.index(least_severity(tolerance))
+    grave = SEVERITIES.index(doubt.severity) >= SEVERITIES.index(least_severity(tolerance))
     return grave and memory.is_own_word and memory.kind is not MemoryKind.EPISODE
 
 
@@ -323,11 +322,11 @@ def completed(changes: Changes, key: str, at: datetime, doubts: Iterable[Uncerta
     for doubt in doubts:
         old = known.get(doubt.a_id)
         if doubt.b_id is None and old is not None and doubt.id == noticed_id(old.id, key):
-            changes = _completed(changes, doubt, old, at, known)
+            changes = _with_other_side(changes, doubt, old, at, known)
     return changes
 
 
-def _completed(changes: Changes, doubt: Uncertainty, old: Memory, at: datetime, known: SearchIndex) -> Changes:
+def _with_other_side(changes: Changes, doubt: Uncertainty, old: Memory, at: datetime, known: SearchIndex) -> Changes:
     if old.id in changes.ended:
         edges = tuple((e.from_id, e.to_id, e.type) for e in changes.edges if e.from_id == old.id)
         done = replace(doubt, state=UncertaintyState.RESOLVED, resolution=Resolution.TEMPORAL_SUPERSEDE, resolved_at=at)
@@ -553,7 +552,7 @@ UNCONFIRMED_AFTER = timedelta(days=30)
 """Time after which what was inferred and never said is in doubt, where nothing rests on it."""
 MOST_LONE_DOUBTS = 2
 """New ones in a drift cycle."""
-_REASONS = {
+_LONE_REASONS = {
     UncertaintyType.UNVERIFIED: "It was inferred, and the student has not said so.",
     UncertaintyType.STALE: "It was said long ago, and may be otherwise by now.",
     UncertaintyType.AMBIGUOUS: "It does not say what it is about.",
@@ -637,6 +636,6 @@ def _lone_doubt(memory: Memory, kind: UncertaintyType, context: DetectionContext
         a_id=memory.id,
         b_id=None,
         created_at=now,
-        reasoning=_REASONS[kind],
+        reasoning=_LONE_REASONS[kind],
         surface_context=memory.content,
     )

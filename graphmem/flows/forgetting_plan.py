@@ -58,10 +58,10 @@ def content_stems(text: str) -> frozenset[str]:
     >>> sorted(content_stems("I hid 9 jars of marmalade"))
     ['9', 'hide', 'jar', 'marmalad']
     """
-    return frozenset(map(stem, _content_words(text)))
+    return frozenset(map(stem, _telling_words(text)))
 
 
-def _content_words(text: str) -> Iterator[str]:
+def _telling_words(text: str) -> Iterator[str]:
     words = (word.removesuffix("'s") for word in Doc(text).plain_words)
     return (word for word in words if word[:1].isalnum() and word.split("'")[0] not in STOP_WORDS)
 
@@ -79,7 +79,7 @@ def matter_of(memory: Memory, others: Iterable[Memory], name: str | None) -> Mat
     texts = [text for text in (memory.content, memory.quote) if text]
     words = frozenset().union(*map(content_stems, texts)) - own
     known = (content_stems(each.words) for each in others if each.id != memory.id and each.role is MemoryRole.SAID)
-    rare = {stem(word) for text in texts for word in _content_words(text) if word_rarity(word) >= RARE}
+    rare = {stem(word) for text in texts for word in _telling_words(text) if word_rarity(word) >= RARE}
     return Matter(frozenset(said(text) for text in texts), words, (words & rare) - frozenset().union(*known))
 
 
@@ -145,10 +145,10 @@ def changed_payload(matter: Matter, payload: dict[str, Any]) -> dict[str, Any] |
     """The payload of a job without what tells a matter; None where its own message does."""
     if any(matter.is_told_by(payload.get(name)) for name in SUBJECTS):
         return None
-    return {name: _left(matter, name, value) for name, value in payload.items()}
+    return {name: _kept_value(matter, name, value) for name, value in payload.items()}
 
 
-def _left(matter: Matter, name: str, value: Any) -> Any:
+def _kept_value(matter: Matter, name: str, value: Any) -> Any:
     if isinstance(value, list):
         return [each for each in value if not (isinstance(each, str) and matter.is_told_by(each))]
     told = isinstance(value, str) and name not in SUBJECTS and matter.is_told_by(value)

@@ -86,12 +86,12 @@ def read_document(text: str | bytes) -> ReadDocument:
     try:
         document = StudentDocument.model_validate(told)
     except ValidationError as e:
-        raise InvalidInput(_told("This document is not whole", _faults_of(e))) from e
+        raise InvalidInput(_refusal("This document is not whole", _schema_faults(e))) from e
     document = _without_damaged_jobs(document)
     nodes, faults = _nodes(document)
     faults = [*faults, *_structure_faults(document, nodes)]
     if faults:
-        raise InvalidInput(_told("This document is not whole", faults))
+        raise InvalidInput(_refusal("This document is not whole", faults))
     keyed = {node.number: node.keyed or {} for node in document.nodes}
     raw = text.encode() if isinstance(text, str) else text
     return ReadDocument(document, tuple(nodes), keyed, sha256(raw).hexdigest())  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ def planned_graph(read: ReadDocument, keys: Keys, student_id: str) -> ImportedGr
     """
     ids = dict(_new_ids(read, keys))
     nodes = tuple(
-        replace(node, properties=_renewed(node, read.keyed.get(node.number, {}), keys, ids, student_id))
+        replace(node, properties=_renewed_node(node, read.keyed.get(node.number, {}), keys, ids, student_id))
         for node in read.nodes
     )
     (student,) = [node for node in nodes if node.label == "Student"]
@@ -168,7 +168,7 @@ def _new_ids(read: ReadDocument, keys: Keys) -> Iterator[tuple[str, str]]:
             yield node.properties["id"], f"ledger-{keyed_hash(keys, 'ledger', made_of)[:16]}"
 
 
-def _renewed(
+def _renewed_node(
     node: ImportedNode, keyed: Mapping[str, str], keys: Keys, ids: Mapping[str, str], student_id: str
 ) -> dict[str, Any]:
     sealed = {name for name, form in NODE_KINDS[node.label].sealed.items() if form is not SealedForm.TEXT}
@@ -181,7 +181,7 @@ def _renewed(
         told["key"] = entity_key(keys, told["kind"], told["name"])[0]
     elif node.label == "Memory":
         told |= _rehashed(told, keyed, keys)
-        statements = [_statement(each, keys) for each in told["details"].get("statements") or ()]
+        statements = [_rehashed_statement(each, keys) for each in told["details"].get("statements") or ()]
         told["details"] = {**told["details"], "statements": statements}
         if not statements:
             del told["details"]["statements"]
@@ -197,7 +197,7 @@ def _rehashed(told: Mapping[str, Any], keyed: Mapping[str, str], keys: Keys) -> 
     }
 
 
-def _statement(told: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
+def _rehashed_statement(told: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
     own = {name: value for name, value in told.items() if name != "keyed"}
     return own | _rehashed(own, told.get("keyed") or {}, keys)
 
@@ -230,7 +230,7 @@ def _nodes(document: StudentDocument) -> tuple[list[ImportedNode], list[str]]:
         try:
             part = NODE_KINDS[label].part.model_validate(node.properties)
         except ValidationError as e:
-            faults += [f"{where}.properties.{fault}" for fault in _faults_of(e)]
+            faults += [f"{where}.properties.{fault}" for fault in _schema_faults(e)]
             continue
         told = {name: value for name, value in part.model_dump().items() if value is not None}
         faults += [f"{where}.properties.{fault}" for fault in _sealed_faults(label, told)]
@@ -284,7 +284,7 @@ def _repeated_keys(nodes: Sequence[ImportedNode]) -> Iterator[str]:
             yield from (f"two nodes {label} have the same {names[-1]}" for n in counted.values() if n > 1)
 
 
-def _faults_of(error: ValidationError) -> list[str]:
+def _schema_faults(error: ValidationError) -> list[str]:
     """The faults that a schema finds, without any value."""
     return [f"{_path(each['loc'])}: {each['msg']}" for each in error.errors(include_input=False, include_url=False)]
 
@@ -294,7 +294,7 @@ def _path(places: Sequence[int | str]) -> str:
     return told.removeprefix(".") or "document"
 
 
-def _told(what: str, faults: Sequence[str]) -> str:
+def _refusal(what: str, faults: Sequence[str]) -> str:
     named = "; ".join(faults[:MOST_FAULTS])
     more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
     return f"{what}, so nothing was imported: {named}{more}."

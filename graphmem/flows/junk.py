@@ -27,8 +27,6 @@ GRAM, GRAM_BUCKETS = 4, 4096
 JUNK_BLOCK = 512
 """Memories compared at once with all others."""
 
-_NUMBER = re.compile(r"\d+")
-
 
 @dataclass(frozen=True)
 class Junk:
@@ -98,7 +96,7 @@ def find_copies(known: list[Memory]) -> tuple[set[str], set[str]]:
         return exact, near
     seen: set[tuple[str | None, str]] = set()
     grams = np.stack([_grams(memory.content or "") for memory in known])
-    numbers = [_NUMBER.findall(memory.content or "") for memory in known]
+    numbers = [re.findall(r"\d+", memory.content or "") for memory in known]
     for memory in known:
         key = (memory.speaker, said(memory.content or ""))
         if key in seen:

@@ -94,12 +94,12 @@ async def list_memories(
     checked_as_of(wanted.as_of)
     if session is not None:
         await check_running(gm, session)
-    cursor = None if after is None else _place(after)
+    cursor = None if after is None else _page_place(after)
     found = await memories.list_memory_page(
         gm.graph, who, wanted, Moment(gm.clock(), CURVE), Cut(first + 1, cursor), session
     )
     items = tuple(as_held_at(memory, wanted.as_of) if wanted.as_of else memory for memory in found[:first])
-    return Page(items, _cursor(items[-1]) if len(found) > first else None)
+    return Page(items, _page_cursor(items[-1]) if len(found) > first else None)
 
 
 async def count_memories(gm: Graphmem, who: Who, wanted: Filter) -> int:
@@ -232,11 +232,11 @@ def _imported(held: LoadedMemory) -> New:
     return New(memory, held.vector, Span(0, len(memory.content or "")), origin)
 
 
-def _cursor(memory: Memory) -> str:
+def _page_cursor(memory: Memory) -> str:
     return f"{round(memory.timestamp.timestamp() * 1000)}:{memory.id}"
 
 
-def _place(cursor: str) -> tuple[datetime, str]:
+def _page_place(cursor: str) -> tuple[datetime, str]:
     at, _, memory_id = cursor.partition(":")
     try:
         return from_ms(int(at)), checked_id("after", memory_id)
@@ -275,13 +275,13 @@ async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[Memory
 
     Source: spec 18.
     """
-    with _counted(gm, session):
+    with _counted_stream(gm, session):
         watched = _Watched(await _marks(gm, session))
         watched.standings = await list_standings(gm.graph, session, -1)
         watched.concerns = set((await list_event_ids(gm.graph, session))[1])
         while not await gm.background.stops_within(EVENTS_SECONDS):
             try:
-                found = await _changes(gm, session, watched)
+                found = await _standing_changes(gm, session, watched)
             except Unavailable:
                 # What happens meanwhile is seen as soon as Neo4j answers again.
                 continue
@@ -290,7 +290,7 @@ async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[Memory
 
 
 @contextmanager
-def _counted(gm: Graphmem, session: Session) -> Iterator[None]:
+def _counted_stream(gm: Graphmem, session: Session) -> Iterator[None]:
     streams, who = gm.background.streams, (session.institution, session.student_id)
     if streams[who] >= MOST_STREAMS:
         raise RateLimited(f"At most {MOST_STREAMS} streams of a student run at once: end one of them first.")
@@ -310,7 +310,7 @@ async def _marks(gm: Graphmem, session: Session) -> Marks:
     return marks
 
 
-async def _changes(gm: Graphmem, session: Session, watched: _Watched) -> list[Happened]:
+async def _standing_changes(gm: Graphmem, session: Session, watched: _Watched) -> list[Happened]:
     """What has happened since the last look; `watched` is brought up to date."""
     marks, before = await _marks(gm, session), watched.marks
     if marks == before:

@@ -61,7 +61,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
         raise InvalidInput(f"There are {len(observations)} observations: send at most {PAGE_SIZE} at once.")
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     zone = None if enrolled is None else enrolled.student.time_zone
-    checked = [_checked(gm, observed, zone) for observed in observations]
+    checked = [_checked_observation(gm, observed, zone) for observed in observations]
     await _check_concepts(gm, who, checked)
     if enrolled is None:
         raise NotFound("There is no such student: enrol the student first.")
@@ -88,7 +88,7 @@ async def _check_same_key(gm: Graphmem, who: Who, lock: StudentLock) -> None:
         raise Conflict("The student's keys were rotated meanwhile: send the observations again.")
 
 
-def _checked(gm: Graphmem, observed: Observation, zone: str | None) -> Observation:
+def _checked_observation(gm: Graphmem, observed: Observation, zone: str | None) -> Observation:
     checked_new_id("ref", observed.ref, in_paths=False)
     for practised in observed.practised:
         checked_id("conceptId", practised.concept_id)

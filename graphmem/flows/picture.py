@@ -97,7 +97,7 @@ async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session 
     named = await entities_by_memory(gm, session or who, ids)
     entities = {each.id: each for found in named.values() for each in found}
     edges = [each for found in around.values() for each in found]
-    concepts = await _concepts(gm, who, edges)
+    concepts = await _known_concepts(gm, who, edges)
     there = {*ids, *entities, *concepts}
     same = _namesakes(entities.values())
     edges = [replace(each, to_id=same.get(each.to_id, each.to_id)) for each in edges]
@@ -148,7 +148,7 @@ def _namesakes(entities: Iterable[NamedEntity]) -> dict[str, str]:
     return {each.id: first.setdefault(each.name.casefold(), each.id) for each in entities if each.name is not None}
 
 
-async def _concepts(gm: Graphmem, who: Who, edges: Sequence[Edge]) -> dict[str, Concept]:
+async def _known_concepts(gm: Graphmem, who: Who, edges: Sequence[Edge]) -> dict[str, Concept]:
     """The concepts that some edges lead to; those that a student does not know have none."""
     ids = sorted({edge.to_id for edge in edges if edge.to_label == "Concept"})
     found = [await find_stored_concept(gm.graph, who.institution, each) for each in ids]

@@ -80,14 +80,14 @@ def restoring(known: SearchIndex, ids: Iterable[str]) -> Restoring:
         ]
         left = [each for each in summary.statements if each not in statements]
         if left:
-            rewritten.append(_without(summary, left, statements))
+            rewritten.append(_summary_without(summary, left, statements))
         else:
             values = {"invalid_at": max(each.at for each in statements), "reliability": Reliability.SUPERSEDED}
             emptied.append(Update(summary_id, values))
     return Restoring(tuple(restored), tuple(rewritten), tuple(emptied))
 
 
-def _without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Summary:
+def _summary_without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Summary:
     """A summary that says what is left of it."""
     words = {each.quote or each.content for each in gone}
     lines = [line for line in (summary.quote or "").split("\n") if line and line not in words]
@@ -101,10 +101,10 @@ def _without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[Me
         content_hash=rehashed.hexdigest(),
         statements=tuple(left),
     )
-    return Summary(memory, _middle([each.vector for each in left if each.vector is not None]))
+    return Summary(memory, _mean_vector([each.vector for each in left if each.vector is not None]))
 
 
-def _middle(vectors: Sequence[Vector]) -> Vector:
+def _mean_vector(vectors: Sequence[Vector]) -> Vector:
     mean = np.mean(np.stack(vectors), axis=0)
     unit: Vector = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
     return unit

@@ -41,17 +41,17 @@ async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> Op
     Unavailable     Neo4j does not answer
     """
     async with gm.memory_lock(session):
-        return await _open(gm, session, at_least)
+        return await _held_or_read(gm, session, at_least)
 
 
-async def _open(gm: Graphmem, session: Session, at_least: int) -> OpenMemories:
+async def _held_or_read(gm: Graphmem, session: Session, at_least: int) -> OpenMemories:
     held = gm.memories(session)
     if held is not None and gm.admits(session) and held.version >= at_least:
         return held
     if held is not None:
-        return await _read(gm, session, held)
+        return await _read_memories(gm, session, held)
     async with gm.loading:
-        return await _read(gm, session, held)
+        return await _read_memories(gm, session, held)
 
 
 async def memories_now(gm: Graphmem, session: Session) -> tuple[OpenMemories, MemoriesState]:
@@ -64,7 +64,7 @@ async def memories_now(gm: Graphmem, session: Session) -> tuple[OpenMemories, Me
     """
     state = await _state(gm, session)
     async with gm.memory_lock(session):
-        held = await _open(gm, session, state.version)
+        held = await _held_or_read(gm, session, state.version)
         if held.turns < state.turns:
             used = await memories.list_used(gm.graph, session, held.used_until - USED_MARGIN)
             held.index.renew(used)
@@ -93,7 +93,7 @@ def read_ahead(gm: Graphmem, session: Session) -> None:
     gm.background.keep(asyncio.create_task(read()))
 
 
-async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> OpenMemories:
+async def _read_memories(gm: Graphmem, session: Session, held: OpenMemories | None) -> OpenMemories:
     since = held.version if held is not None else 0
     # The version is read first: what is written meanwhile is then read once more, never missed.
     state = await _state(gm, session)
@@ -116,7 +116,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     held = replace(
         held,
         version=state.version,
-        ledger=await _embedded(gm, kept),
+        ledger=await _embedded_entries(gm, kept),
         name=state.name,
         doubts=tuple(doubts),
         tolerance=state.tolerance,
@@ -135,7 +135,7 @@ async def _state(gm: Graphmem, session: Session) -> MemoriesState:
     return state
 
 
-async def _embedded(gm: Graphmem, kept: list[ledger.StoredEntry]) -> tuple[ledger.StoredEntry, ...]:
+async def _embedded_entries(gm: Graphmem, kept: list[ledger.StoredEntry]) -> tuple[ledger.StoredEntry, ...]:
     """The ledger with the meaning of every entry, also of those whose embedding model was changed."""
     missing = [each.entry.content or "" for each in kept if each.embedding is None]
     vectors = iter(await gm.embedder.embed(missing) if missing else ())

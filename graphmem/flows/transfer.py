@@ -166,7 +166,7 @@ async def import_student(
         if not await integrity.has_manifest(gm.graph, who):
             # The import before this one was cut short behind its last step.
             await integrity.accept(gm.graph, who, gm.clock())
-        return await _done(gm, who, read, len(lacking) + len(edge_ids), repeated=True)
+        return await _imported(gm, who, read, len(lacking) + len(edge_ids), repeated=True)
     if not begun.begun:
         raise Conflict("A student of this id is enrolled already: choose another id, or erase that one first.")
     recovery = gm.settings.recovery_key_of(who.institution)
@@ -174,11 +174,11 @@ async def import_student(
         lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
     )
     planned = planned_graph(read, keys, who.student_id)
-    vectors = await _vectors(gm, read)
+    vectors = await _node_vectors(gm, read)
     planned = replace(planned, nodes=tuple(replace(n, vector=vectors.get(n.number)) for n in planned.nodes))
     await imports.write_imported(gm.graph, who, keys, lock, planned, token, gm.clock())
     gm.lock_up(who)
-    return await _done(gm, who, read, len(lacking) + len(edge_ids), repeated=False)
+    return await _imported(gm, who, read, len(lacking) + len(edge_ids), repeated=False)
 
 
 async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
@@ -190,7 +190,7 @@ async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
     return begun
 
 
-async def _done(gm: Graphmem, who: Who, read: ReadDocument, left_out: int, *, repeated: bool) -> ImportedStudent:
+async def _imported(gm: Graphmem, who: Who, read: ReadDocument, left_out: int, *, repeated: bool) -> ImportedStudent:
     student = await find_student(gm, who)
     if student is None:
         raise Conflict("The student was erased while being imported.")
@@ -216,7 +216,7 @@ def _lacks(concepts: Sequence[str], edge_ids: Sequence[str]) -> str:
     )
 
 
-async def _vectors(gm: Graphmem, read: ReadDocument) -> dict[int, Vector]:
+async def _node_vectors(gm: Graphmem, read: ReadDocument) -> dict[int, Vector]:
     """Embeddings of the nodes that have one, by number."""
     texts = texts_to_embed(read)
     numbers, found = list(texts), dict[int, Vector]()

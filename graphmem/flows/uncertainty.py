@@ -151,14 +151,18 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
         checked_text("detail", by.detail, DETAIL_CHARACTERS)
 
     async def planned(held: OpenMemories) -> Changes | None:
-        recorded = await _recorded(gm, session, uncertainty_id)
+        recorded = await _find_recorded(gm, session, uncertainty_id)
         if _is_settled_so(recorded, by):
             return None
         record = recorded.uncertainty
         if record.is_about_relationships:
             return settled_relationship(record, by, held.version, gm.clock())
         a, b = _side(held, record.a_id), None if record.b_id is None else _side(held, record.b_id)
-        episode = await _clarification(gm, session, record, by) if by.resolution is Resolution.USER_CLARIFIED else None
+        episode = (
+            await _clarification_episode(gm, session, record, by)
+            if by.resolution is Resolution.USER_CLARIFIED
+            else None
+        )
         changes = settled(record, a, b, replace(by, episode=episode), held.version, gm.clock())
         changes = await with_feedback(gm, session, changes, held)
         if by.resolution is not Resolution.USER_CLARIFIED:
@@ -166,7 +170,7 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
         return replace(changes, tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY))
 
     await write_planned(gm, session, planned)
-    return (await _recorded(gm, session, uncertainty_id)).uncertainty
+    return (await _find_recorded(gm, session, uncertainty_id)).uncertainty
 
 
 def _is_settled_so(recorded: Recorded, by: Settling) -> bool:
@@ -188,10 +192,10 @@ async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -
     """
 
     async def planned(held: OpenMemories) -> Changes:
-        return undone(await _recorded(gm, session, uncertainty_id), held.version, gm.clock())
+        return undone(await _find_recorded(gm, session, uncertainty_id), held.version, gm.clock())
 
     await write_planned(gm, session, planned)
-    return (await _recorded(gm, session, uncertainty_id)).uncertainty
+    return (await _find_recorded(gm, session, uncertainty_id)).uncertainty
 
 
 async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content: str) -> Memory:
@@ -275,7 +279,7 @@ async def _doubt_before(gm: Graphmem, session: Session, ids: Sequence[str]) -> N
     await write_planned(gm, session, planned)
 
 
-async def _recorded(gm: Graphmem, session: Session, uncertainty_id: str) -> Recorded:
+async def _find_recorded(gm: Graphmem, session: Session, uncertainty_id: str) -> Recorded:
     found = await uncertainties.find_uncertainty(gm.graph, session, checked_id("id", uncertainty_id))
     if found is None:
         raise NotFound("There is no such uncertainty.")
@@ -289,7 +293,7 @@ def _side(held: OpenMemories, memory_id: str) -> Memory:
     return memory
 
 
-async def _clarification(gm: Graphmem, session: Session, record: Uncertainty, by: Settling) -> New | None:
+async def _clarification_episode(gm: Graphmem, session: Session, record: Uncertainty, by: Settling) -> New | None:
     """The episode of a clarification, where the student said something about it."""
     if not by.detail:
         return None
@@ -299,7 +303,7 @@ async def _clarification(gm: Graphmem, session: Session, record: Uncertainty, by
     number = len(await uncertainties.find_uncertainties(gm.graph, session, None, memory_ids=[record.a_id]))
     memory_id = f"clarification-{record.id}-{round(now.timestamp() * 1000)}-{number}"
     like = _side(held, record.a_id)
-    memory = _stated(session, gm, like, memory_id, content, vector, now)
+    memory = _stated_memory(session, gm, like, memory_id, content, vector, now)
     memory = replace(memory, modality=Modality.EPISODIC, kind=MemoryKind.EPISODE, slot_key=None)
     return _new(memory, vector, f"clarified:{memory_id}")
 
@@ -312,7 +316,7 @@ async def _put_right(
     content_hash = said_hash(session, old.speaker, content)
     known = held.index.find(content_hash)
     memory_id = f"correction-{old.id}-{content_hash[:16]}" if known is None else known.id
-    memory = known or _stated(session, gm, old, memory_id, content, vector, now)
+    memory = known or _stated_memory(session, gm, old, memory_id, content, vector, now)
     return _new(memory, vector, f"correction:{memory_id}")
 
 
@@ -336,7 +340,7 @@ def _replaced_by(held: OpenMemories, old: Memory, new: New) -> list[Memory]:
     return found
 
 
-def _stated(
+def _stated_memory(
     session: Session, gm: Graphmem, like: Memory, memory_id: str, content: str, vector: Vector, now: datetime
 ) -> Memory:
     valence, _ = affect_of(gm, Doc(content), vector)
@@ -458,14 +462,14 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
             reconciled(judged, held.version, now, held.tolerance),
             opposed_relationships(opposed, Resolution(gm.settings.conflicts), held.version, now, held.doubts),
         )
-        changes = joined(changes, await asyncio.to_thread(_alone, held, sample, changes, now))
+        changes = joined(changes, await asyncio.to_thread(_doubted_of_sample, held, sample, changes, now))
         return await with_feedback(gm, session, changes, held) if changes.doubts else None
 
     changes = await write_planned(gm, session, planned)
     return () if changes is None else tuple(each.uncertainty for each in changes.doubts)
 
 
-def _alone(held: OpenMemories, sample: Sequence[Memory], changes: Changes, now: datetime) -> Changes:
+def _doubted_of_sample(held: OpenMemories, sample: Sequence[Memory], changes: Changes, now: datetime) -> Changes:
     """Doubts about memories that were looked at and are in no other doubt; off the event loop."""
     touched = {update.memory_id for update in changes.updated} | doubted_ids(held.doubts)
     memories = [memory for memory in sample if memory.id not in touched]

@@ -71,7 +71,7 @@ CORRECTED_BY, REASSURED_BY = -0.03, 0.01
 """Change of a companion's tolerance where the student puts something right, and where something that is known is said
 again or a doubt was passed over."""
 TOLERANCES = (0.2, 0.8)
-_SEVERITIES = tuple(Severity)
+SEVERITIES = tuple(Severity)
 _ASKING = {
     UncertaintyType.UNVERIFIED: "By the way, is it so: {}?",
     UncertaintyType.AMBIGUOUS: "By the way, you said {}: what was that about?",
@@ -90,15 +90,15 @@ def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
     """
     if b is None:
         return Severity.LOW
-    low, high = sorted((_RANKS[a], _RANKS[b]))
-    if low == _RANKS[MemoryKind.TRAIT]:
+    low, high = sorted((_KIND_RANKS[a], _KIND_RANKS[b]))
+    if low == _KIND_RANKS[MemoryKind.TRAIT]:
         return Severity.CRITICAL
-    if high == _RANKS[MemoryKind.EPISODE]:
+    if high == _KIND_RANKS[MemoryKind.EPISODE]:
         return Severity.LOW
-    return Severity.MEDIUM if low == _RANKS[MemoryKind.EPISODE] else Severity.HIGH
+    return Severity.MEDIUM if low == _KIND_RANKS[MemoryKind.EPISODE] else Severity.HIGH
 
 
-_RANKS = {MemoryKind.EPISODE: 0, MemoryKind.CONCEPT: 1, MemoryKind.TRAIT: 2}
+_KIND_RANKS = {MemoryKind.EPISODE: 0, MemoryKind.CONCEPT: 1, MemoryKind.TRAIT: 2}
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def least_severity(tolerance: float) -> Severity:
     >>> [least_severity(tolerance).value for tolerance in (0.3, 0.5, 0.7)]
     ['low', 'medium', 'high']
     """
-    return _SEVERITIES[0 if tolerance < 0.35 else 1 if tolerance <= 0.65 else 2]
+    return SEVERITIES[0 if tolerance < 0.35 else 1 if tolerance <= 0.65 else 2]
 
 
 def shifted_tolerance(tolerance: float, by: float) -> float:
@@ -161,7 +161,7 @@ def woven(
 
     Source: spec 12 (surfacing).
     """
-    least = _SEVERITIES.index(least_severity(tolerance))
+    least = SEVERITIES.index(least_severity(tolerance))
     found = []
     for doubt in doubts:
         sides = [] if doubt.is_about_relationships else sides_of(doubt, known)
@@ -169,9 +169,9 @@ def woven(
         interrupts = any(memory.kind is not MemoryKind.EPISODE for memory in sides)
         open_to_student = all(memory.is_own_word and memory.id not in hidden for memory in sides)
         may = whole and interrupts and open_to_student and doubt.surfaced_count < MOST_RAISED
-        if may and _SEVERITIES.index(doubt.severity) >= least and touches(doubt, known, question, vector):
+        if may and SEVERITIES.index(doubt.severity) >= least and touches(doubt, known, question, vector):
             found.append(_woven(doubt, sides))
-    found.sort(key=lambda each: (-_SEVERITIES.index(each.doubt.severity), each.doubt.created_at, each.doubt.id))
+    found.sort(key=lambda each: (-SEVERITIES.index(each.doubt.severity), each.doubt.created_at, each.doubt.id))
     return tuple(found[:MOST_WOVEN])
 
 
@@ -240,7 +240,7 @@ def may_answer(doubts: Iterable[Uncertainty], said: Sequence[Message]) -> bool:
 def raised(doubt: Uncertainty, at: datetime) -> Uncertainty:
     """A doubt that was raised once more; the last time in vain makes it a step less severe (spec 12)."""
     count = doubt.surfaced_count + 1
-    lower = _SEVERITIES[max(0, _SEVERITIES.index(doubt.severity) - 1)]
+    lower = SEVERITIES[max(0, SEVERITIES.index(doubt.severity) - 1)]
     return replace(
         doubt,
         state=UncertaintyState.SURFACED,
@@ -282,14 +282,14 @@ def answered(
         if a is None or doubt.created_at >= told.at or doubt.is_about_relationships:
             continue
         if doubt.is_lone:
-            holds = _holds(doubt, a, told)
+            holds = _lone_holds(doubt, a, told)
             found += [] if holds is None else [(doubt, a.id if holds else None)]
-        elif b is not None and (winner := _one_left(a, b, told.ended) or _chosen(doubt, a, b, told)) is not None:
+        elif b is not None and (winner := _one_left(a, b, told.ended) or _answered_side(doubt, a, b, told)) is not None:
             found.append((doubt, winner))
     return tuple(found)
 
 
-def _holds(doubt: Uncertainty, a: Memory, told: Testimony) -> bool | None:
+def _lone_holds(doubt: Uncertainty, a: Memory, told: Testimony) -> bool | None:
     """Whether a memory that is in doubt alone holds by a message; None where it does not say."""
     if a.id in told.ended:
         return False
@@ -310,7 +310,7 @@ def _one_left(a: Memory, b: Memory, ended: frozenset[str]) -> str | None:
     return next(iter({a.id, b.id} - gone)) if len(gone) == 1 else None
 
 
-def _chosen(doubt: Uncertainty, a: Memory, b: Memory, told: Testimony) -> str | None:
+def _answered_side(doubt: Uncertainty, a: Memory, b: Memory, told: Testimony) -> str | None:
     """The side that the answer to a doubt just raised speaks for."""
     if not _is_answer(doubt, told):
         return None
@@ -345,11 +345,11 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
         raise InvalidInput("This uncertainty is settled already: undo its resolution first.")
     done = replace(record, state=UncertaintyState.RESOLVED, resolution=by.resolution, resolved_at=now, detail=by.detail)
     if by.resolution is Resolution.DECAYED or b is None:
-        return _alone(done, a, by, version, now)
-    winner, loser = _sides(a, b, by, now)
+        return _settle_lone(done, a, by, version, now)
+    winner, loser = _winner_and_loser(a, b, by, now)
     closes = by.resolution in CLOSING_RESOLUTIONS
     until = winner.timestamp if by.resolution in EVOLVING and winner.timestamp > loser.timestamp else now
-    edge = _edge(winner, loser, by.resolution)
+    edge = _closing_edge(winner, loser, by.resolution)
     made = () if by.episode is None else (by.episode,)
     undo = Undo(
         (earlier_of(winner), earlier_of(loser)),
@@ -403,7 +403,7 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
     ]
     # What was made of it is kept, as something that was believed for a while.
     gone = [Update(i, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}) for i in undo.made]
-    reopened = _open(record)
+    reopened = _reopened(record)
     return Changes(
         version,
         "undo",
@@ -430,10 +430,10 @@ def stood_at(doubt: Uncertainty, moment: datetime) -> Uncertainty:
     """
     if doubt.resolved_at is None or doubt.resolved_at <= moment:
         return doubt
-    return _open(doubt)
+    return _reopened(doubt)
 
 
-def _open(doubt: Uncertainty) -> Uncertainty:
+def _reopened(doubt: Uncertainty) -> Uncertainty:
     return replace(doubt, state=UncertaintyState.OPEN, resolution=None, resolved_at=None, detail=None)
 
 
@@ -492,7 +492,7 @@ def evidence(memory: Memory) -> float:
     return memory.confidence * (1 + memory.reinforcement_count)
 
 
-def _alone(done: Uncertainty, a: Memory, by: Settling, version: int, now: datetime) -> Changes:
+def _settle_lone(done: Uncertainty, a: Memory, by: Settling, version: int, now: datetime) -> Changes:
     """Where nobody wins: one memory alone, which holds, is over or fades, or two that fade."""
     if by.resolution is Resolution.DECAYED:
         return Changes(version, by.resolution.value, settled=(Recorded(replace(done, state=UncertaintyState.DECAYED)),))
@@ -505,7 +505,7 @@ def _alone(done: Uncertainty, a: Memory, by: Settling, version: int, now: dateti
     return replace(changes, updated=(Update(a.id, _won(a, now)),))
 
 
-def _sides(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:
+def _winner_and_loser(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:
     """Winner and loser."""
     if by.resolution in BY_HAND:
         if by.winner_id not in (a.id, b.id):
@@ -544,7 +544,7 @@ def _won(winner: Memory, now: datetime) -> dict[str, object]:
     }
 
 
-def _edge(winner: Memory, loser: Memory, resolution: Resolution) -> NewEdge:
+def _closing_edge(winner: Memory, loser: Memory, resolution: Resolution) -> NewEdge:
     if resolution in EVOLVING:
         return NewEdge(loser.id, winner.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
     return NewEdge(winner.id, loser.id, EdgeType.CONTRADICTS, 1.0)

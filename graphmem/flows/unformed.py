@@ -76,11 +76,11 @@ def _refresh(
 ) -> None:
     """Take out what has been formed, and put in what is new, for now without a vector."""
     index.remove([memory.id for memory in index.latest(len(index)) if memory.id not in ids])
-    memories = list(_opened(session, lock, fresh))
+    memories = list(_tentative_memories(session, lock, fresh))
     index.put_many(memories, np.zeros((len(memories), index.dimension), dtype=np.float32))
 
 
-def _opened(session: Session, lock: StudentLock | None, waiting: Sequence[Claimed]) -> Iterator[Memory]:
+def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Sequence[Claimed]) -> Iterator[Memory]:
     for job in waiting:
         # What was tampered with is reported when its job runs; it must not keep the rest from being read.
         with suppress(Tampered):
@@ -88,12 +88,14 @@ def _opened(session: Session, lock: StudentLock | None, waiting: Sequence[Claime
                 said = jobs.opened_payload(session, job, jobs.FormJob)
                 if said.tells:
                     before = said.before
-                    yield _memory(job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, before))
+                    yield _tentative_memory(
+                        job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, before)
+                    )
             elif lock is not None:
-                yield _memory(job.id, jobs.opened_observation(session, lock, job))
+                yield _tentative_memory(job.id, jobs.opened_observation(session, lock, job))
 
 
-def _memory(job_id: str, said: Observation) -> Memory:
+def _tentative_memory(job_id: str, said: Observation) -> Memory:
     """A tentative memory of a message as it was said."""
     return Memory(
         id=job_id,

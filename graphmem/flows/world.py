@@ -88,16 +88,16 @@ async def import_world(
         progress(done, total)
         await store.note_import(gm.graph, institution, name, gm.clock())
 
-    for gone in _batches(changes.gone_edges):
+    for gone in _written_batches(changes.gone_edges):
         await store.delete_world_edges(gm.graph, institution, gone)
         await written(gone)
-    for ids in _batches(changes.gone_concepts):
+    for ids in _written_batches(changes.gone_concepts):
         await store.delete_concepts(gm.graph, institution, ids)
         await written(ids)
-    for concepts in _batches(changes.concepts):
+    for concepts in _written_batches(changes.concepts):
         await store.save_concepts(gm.graph, institution, name, concepts, gm.clock())
         await written(concepts)
-    for edges in _batches(changes.edges):
+    for edges in _written_batches(changes.edges):
         await store.save_world_edges(gm.graph, institution, edges)
         await written(edges)
 
@@ -183,7 +183,7 @@ def _page_of(found: list[Concept], first: int, after: str) -> ConceptPage:
     return ConceptPage(items, len(found), items[-1].id if len(found) > start + first else None)
 
 
-def _batches(changes: Sequence[T]) -> Iterator[Sequence[T]]:
+def _written_batches(changes: Sequence[T]) -> Iterator[Sequence[T]]:
     return (changes[i : i + WRITTEN_AT_ONCE] for i in range(0, len(changes), WRITTEN_AT_ONCE))
 
 

@@ -77,7 +77,7 @@ def plan_import(
     kept = {i: e for i, e in world.edges.items() if i not in edges and e.to_id not in own} | edges
     after = World(concepts, kept, {i: n for i, n in world.names.items() if i in concepts} | dict.fromkeys(given, name))
     faults = [*_form_faults(draft), *_twice(draft), *_name_faults(draft, after), *_edge_faults(draft, after)]
-    faults += _foreign(world, draft, name)
+    faults += _foreign_concepts(world, draft, name)
     # Only a world that is sound in itself has an order.
     faults += [] if faults else _cycles(after)
     if faults:
@@ -129,7 +129,7 @@ def ranked_concepts(search: str, found: Iterable[ConceptHit]) -> list[Concept]:
 
 def _form_faults(draft: WorldDraft) -> Iterator[str]:
     for place, concept in draft.concepts:
-        yield from _faults_of(place, concept)
+        yield from _concept_faults(place, concept)
     for place, edge in draft.edges:
         try:
             checked_new_id("the id of the edge", edge.id, in_paths=False)
@@ -137,7 +137,7 @@ def _form_faults(draft: WorldDraft) -> Iterator[str]:
             yield f"{place}: {e}"
 
 
-def _faults_of(place: str, concept: Concept) -> Iterator[str]:
+def _concept_faults(place: str, concept: Concept) -> Iterator[str]:
     named = [("name", concept.name, NAME_LIMIT), *(("alias", alias, NAME_LIMIT) for alias in concept.aliases)]
     named += [("description", concept.description, DESCRIPTION_LIMIT)] if concept.description else []
     named += [("domain", concept.domain, NAME_LIMIT)] if concept.domain else []
@@ -167,7 +167,7 @@ def _twice(draft: WorldDraft) -> Iterator[str]:
     yield from _repeated("edge", ((place, e.id) for place, e in draft.edges))
 
 
-def _foreign(world: World, draft: WorldDraft, name: str) -> Iterator[str]:
+def _foreign_concepts(world: World, draft: WorldDraft, name: str) -> Iterator[str]:
     for place, concept in draft.concepts:
         other = world.names.get(concept.id, name)
         if other != name:

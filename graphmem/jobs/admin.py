@@ -39,11 +39,11 @@ async def list_jobs(
     checked_count("first", first, PAGE_SIZE)
     if student_id is not None:
         checked_id("studentId", student_id)
-    place = None if after is None else _place(after)
+    place = None if after is None else _job_place(after)
     wanted = JobFilter(institution, student_id, state)
     found = await jobs.list_job_page(gm.graph, wanted, place, first + 1, gm.clock())
     items = tuple(found[:first])
-    return JobPage(items, _cursor(items[-1]) if len(found) > first else None)
+    return JobPage(items, _job_cursor(items[-1]) if len(found) > first else None)
 
 
 async def count_jobs(gm: Graphmem, institution: str, student_id: str | None, state: JobState | None) -> int:
@@ -100,11 +100,11 @@ async def spent_by_kind(
     return await usage.by_kind(gm.graph, institution, student_id, checked_as_of(since, "since"))
 
 
-def _cursor(job: Job) -> str:
+def _job_cursor(job: Job) -> str:
     return f"{jobs.in_us(job.created_at)}:{job.ref}"
 
 
-def _place(cursor: str) -> Job:
+def _job_place(cursor: str) -> Job:
     """The job a page begins behind: its time and ids, which is all that counts."""
     at, _, ref = cursor.partition(":")
     student_id, _, job_id = checked_id("after", ref).rpartition("/")

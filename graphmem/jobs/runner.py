@@ -91,7 +91,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
     finished = 0
     async with gm.job_lock(session):
         while not (yield_to_turns and gm.background.stopping.is_set()):
-            claimed = await _claimed(gm, session, await _wanted(gm, session) if yield_to_turns else JOB_KINDS)
+            claimed = await _claimed(gm, session, await _wanted_kinds(gm, session) if yield_to_turns else JOB_KINDS)
             if not claimed:
                 break
             done, all_tried = await _run_all(gm, session, claimed, yield_to_turns)
@@ -105,7 +105,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
     return finished
 
 
-async def _wanted(gm: Graphmem, session: Session) -> list[Kind]:
+async def _wanted_kinds(gm: Graphmem, session: Session) -> list[Kind]:
     """The kinds of jobs that are done in the background now.
 
     What a mind reads together waits until there are some turns of it, or the talk pauses; so does what rests on the
@@ -122,7 +122,7 @@ async def _wanted(gm: Graphmem, session: Session) -> list[Kind]:
 
 async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
     """The next jobs. Whoever is stopped while taking them gives them back: Neo4j may have leased them already."""
-    taking = asyncio.create_task(_next(gm, session, wanted))
+    taking = asyncio.create_task(_next_group(gm, session, wanted))
     try:
         return await asyncio.shield(taking)
     except asyncio.CancelledError:
@@ -132,7 +132,7 @@ async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> li
         raise
 
 
-async def _next(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
+async def _next_group(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
     """The next jobs: many at once, or as many as the mind reads in one question."""
     asks = gm.mind.together > 1
     now = gm.clock()
@@ -161,7 +161,7 @@ async def _run_all(
                 await gm.background.gate.wait(0.0, YIELD_SECONDS)
                 if gm.background.stopping.is_set():
                     break
-            finished += await _run(gm, session, group)
+            finished += await _run_group(gm, session, group)
         else:
             return finished, True
     except _Away:
@@ -191,7 +191,7 @@ def grouped(claimed: Sequence[Claimed]) -> list[list[Claimed]]:
     return groups
 
 
-async def _run(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
+async def _run_group(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
     """Run jobs that are done together; how many took effect."""
     handler, first = HANDLERS[group[0].kind], group[0]
     with log_ids(student=session.student_id, job=first.id):

@@ -128,13 +128,13 @@ def up(settings: Settings, report: Progress = _silent) -> LocalNeo4j:
     """
     folder = _folder(settings)
     with clear_disk_errors(folder), _one_at_a_time(folder, report):
-        record = _recorded(folder)
+        record = _read_record(folder)
         if record is not None and _alive(record, folder):
             _check_wanted(settings, record)
             # One that somebody has just killed may look alive for a moment longer.
             if answers_bolt(record.bolt_port) or _answers_in_time(record, folder):
                 return _reached(record, folder)
-        record = _start(settings, folder, record, report)
+        record = _start_server(settings, folder, record, report)
         if not _answers_in_time(record, folder):
             raise SetupError(
                 f"Neo4j ended while it started. Its last words, in {folder / 'logs'}:\n{_last_words(folder)}\n"
@@ -165,7 +165,7 @@ def down(settings: Settings, report: Progress = _silent) -> bool:
     if not (folder / "server.json").exists():
         return False
     with clear_disk_errors(folder), _one_at_a_time(folder, report):
-        record = _recorded(folder)
+        record = _read_record(folder)
         if record is None or record.pid is None or not _alive(record, folder):
             return False
         report("stopping Neo4j")
@@ -188,7 +188,7 @@ def status(settings: Settings) -> Status:
     Status
     """
     folder = _folder(settings)
-    record = _recorded(folder)
+    record = _read_record(folder)
     running = record is not None and _alive(record, folder)
     return Status(
         running=running,
@@ -206,7 +206,7 @@ def status(settings: Settings) -> Status:
 def has_died(settings: Settings) -> bool:
     """True if the local Neo4j of a home was started and has ended since, without being stopped by `down`."""
     folder = _folder(settings)
-    record = _recorded(folder)
+    record = _read_record(folder)
     return record is not None and record.pid is not None and not _alive(record, folder)
 
 
@@ -297,7 +297,7 @@ def _one_at_a_time(folder: Path, report: Progress) -> Iterator[None]:
         yield
 
 
-def _recorded(folder: Path) -> Record | None:
+def _read_record(folder: Path) -> Record | None:
     path = folder / "server.json"
     try:
         return Record(**json.loads(path.read_text("utf-8")))
@@ -315,7 +315,7 @@ def _alive(record: Record, folder: Path) -> bool:
     return record.pid is not None and is_running(record.pid, install.home_argument(folder))
 
 
-def _start(settings: Settings, folder: Path, before: Record | None, report: Progress) -> Record:
+def _start_server(settings: Settings, folder: Path, before: Record | None, report: Progress) -> Record:
     if before is not None and before.pid is not None:
         await_end(before.pid)
     bolt_port, http_port = _ports(settings, before)

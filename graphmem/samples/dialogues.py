@@ -119,7 +119,7 @@ def _dialogue(line: str, path: Path, number: int) -> Dialogue:
 def _messages(rows: Any, where: str) -> tuple[Said, ...]:
     if not isinstance(rows, list) or not rows:
         raise InvalidInput(f'{where}: "turns" must be a list of {{"speaker": ..., "text": ...}} with at least one.')
-    said = [message for i, row in enumerate(rows, start=1) if (message := _said(row, f"{where}, turn {i}")).text]
+    said = [message for i, row in enumerate(rows, start=1) if (message := _said_of_row(row, f"{where}, turn {i}")).text]
     if not said:
         raise InvalidInput(f"{where}: every message is empty.")
     return tuple(
@@ -127,7 +127,7 @@ def _messages(rows: Any, where: str) -> tuple[Said, ...]:
     )
 
 
-def _said(row: Any, where: str) -> Said:
+def _said_of_row(row: Any, where: str) -> Said:
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise InvalidInput(f'{where}: an object with "speaker" and a text as "text" is needed.')
     speaker = row.get("speaker")
