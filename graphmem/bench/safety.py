@@ -34,11 +34,11 @@ SMALL_TALK = SAMPLES / "safety" / "small_talk.jsonl"
 TALK = SAMPLES / "safety" / "talk.jsonl"
 PARTS = SAMPLES / "safety" / "parts.jsonl"
 _LOOK_ALIKE_LETTERS = str.maketrans("aeopcxyi", "аеорсхуі")
-_LEET_LETTERS = str.maketrans("aeiost", "431057")
+_LEET_TABLE = str.maketrans("aeiost", "431057")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 DISGUISES: dict[str, Callable[[str], str]] = {
     "look_alike": lambda text: text.lower().translate(_LOOK_ALIKE_LETTERS),
-    "leet": lambda text: text.lower().translate(_LEET_LETTERS),
+    "leet": lambda text: text.lower().translate(_LEET_TABLE),
     "full_width": lambda text: text.translate(_FULL_WIDTH),
     "apart": lambda text: "  ".join(" ".join(word) for word in text.split()),
     "dotted": lambda text: " ".join(".".join(word) for word in text.split()),
@@ -159,7 +159,7 @@ def measure_parts(dangers: Sequence[str]) -> Figures:
     dangers : further messages of danger, which are told in the harder ways, too
     """
     rows = [row for _, row in read_rows(PARTS)]
-    detector, told = Detector(), [row["text"] for row in _rows_of(rows, "plain")] + list(dangers)
+    detector, told = Detector(), [row["text"] for row in _part_rows(rows, "plain")] + list(dangers)
     school = [row["text"].rstrip(".") for _, row in read_rows(TALK)]
     figures: Figures = {"recall_plain": detector.share(told)}
     for name, length, after in LONG:
@@ -178,7 +178,7 @@ def _measure_written(detector: Detector, rows: Sequence[dict[str, Any]]) -> Figu
     """The figures of rows that are measured as they were written."""
     figures: Figures = {}
     for part in ("answer", "slang", "languages", "school"):
-        own = _rows_of(rows, part)
+        own = _part_rows(rows, part)
         found = [detector.find(row["text"], row.get("asked", "")) for row in own]
         danger = np.array([row["urgency"] > 0 for row in own])
         raised = np.array([each is not None for each in found])
@@ -192,12 +192,12 @@ def _measure_written(detector: Detector, rows: Sequence[dict[str, Any]]) -> Figu
             without_false_alarms(f"{row['alarm']}. {row['text']}", [FalseAlarm(row["alarm"], ConcernKind.VIOLENCE, 2)])
         )
         is not None
-        for row in _rows_of(rows, "corrected")
+        for row in _part_rows(rows, "corrected")
     ]
     return figures | {"recall_after_corrected": float(np.mean(heard))}
 
 
-def _rows_of(rows: Sequence[dict[str, Any]], part: str) -> list[dict[str, Any]]:
+def _part_rows(rows: Sequence[dict[str, Any]], part: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["part"] == part]
 
 

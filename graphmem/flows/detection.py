@@ -147,11 +147,11 @@ def _taken_back(index: SearchIndex, said: Revisable, key: str | None) -> bool:
     return any(
         takes_back(said, revisable(m, index.vector(m.id), said.slot, key), c)
         for m, c in near
-        if _is_own_belief(m, said)
+        if _is_held_belief(m, said)
     )
 
 
-def _is_own_belief(memory: Memory, said: Revisable) -> bool:
+def _is_held_belief(memory: Memory, said: Revisable) -> bool:
     """True of a belief that the student has told and that still holds."""
     told = memory.role is MemoryRole.SAID and memory.is_own_word
     belief = memory.kind in (MemoryKind.TRAIT, MemoryKind.CONCEPT)

@@ -166,7 +166,7 @@ async def import_student(
         if not await integrity.has_manifest(gm.graph, who):
             # The import before this one was cut short behind its last step.
             await integrity.accept(gm.graph, who, gm.clock())
-        return await _imported(gm, who, read, len(lacking) + len(edge_ids), repeated=True)
+        return await _import_done(gm, who, read, len(lacking) + len(edge_ids), repeated=True)
     if not begun.begun:
         raise Conflict("A student of this id is enrolled already: choose another id, or erase that one first.")
     recovery = gm.settings.recovery_key_of(who.institution)
@@ -178,7 +178,7 @@ async def import_student(
     planned = replace(planned, nodes=tuple(replace(n, vector=vectors.get(n.number)) for n in planned.nodes))
     await imports.write_imported(gm.graph, who, keys, lock, planned, token, gm.clock())
     gm.lock_up(who)
-    return await _imported(gm, who, read, len(lacking) + len(edge_ids), repeated=False)
+    return await _import_done(gm, who, read, len(lacking) + len(edge_ids), repeated=False)
 
 
 async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
@@ -190,7 +190,7 @@ async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
     return begun
 
 
-async def _imported(gm: Graphmem, who: Who, read: ReadDocument, left_out: int, *, repeated: bool) -> ImportedStudent:
+async def _import_done(gm: Graphmem, who: Who, read: ReadDocument, left_out: int, *, repeated: bool) -> ImportedStudent:
     student = await find_student(gm, who)
     if student is None:
         raise Conflict("The student was erased while being imported.")

@@ -1,10 +1,10 @@
 """The world that an institution's students share: files, import and look-up (spec 11)."""
 
 import csv
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,9 +17,8 @@ from graphmem.ports import Embedder
 from graphmem.samples import SAMPLES, sample_worlds
 from graphmem.store import world as store
 from graphmem.store.graph import Graph
+from graphmem.store.rows import batches
 from graphmem.validation import PAGE_SIZE, checked_count, checked_id, checked_new_id, checked_text
-
-T = TypeVar("T")
 
 WRITTEN_AT_ONCE = 2_000
 """Concepts or edges that one transaction writes."""
@@ -88,16 +87,16 @@ async def import_world(
         progress(done, total)
         await store.note_import(gm.graph, institution, name, gm.clock())
 
-    for gone in _written_batches(changes.gone_edges):
+    for gone in batches(changes.gone_edges, WRITTEN_AT_ONCE):
         await store.delete_world_edges(gm.graph, institution, gone)
         await written(gone)
-    for ids in _written_batches(changes.gone_concepts):
+    for ids in batches(changes.gone_concepts, WRITTEN_AT_ONCE):
         await store.delete_concepts(gm.graph, institution, ids)
         await written(ids)
-    for concepts in _written_batches(changes.concepts):
+    for concepts in batches(changes.concepts, WRITTEN_AT_ONCE):
         await store.save_concepts(gm.graph, institution, name, concepts, gm.clock())
         await written(concepts)
-    for edges in _written_batches(changes.edges):
+    for edges in batches(changes.edges, WRITTEN_AT_ONCE):
         await store.save_world_edges(gm.graph, institution, edges)
         await written(edges)
 
@@ -181,10 +180,6 @@ def _page_of(found: list[Concept], first: int, after: str) -> ConceptPage:
         return ConceptPage((), len(found), None)
     items = tuple(found[start : start + first])
     return ConceptPage(items, len(found), items[-1].id if len(found) > start + first else None)
-
-
-def _written_batches(changes: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (changes[i : i + WRITTEN_AT_ONCE] for i in range(0, len(changes), WRITTEN_AT_ONCE))
 
 
 LINKS = {

@@ -106,19 +106,19 @@ class EdgeTable:
             for seed in seeds:
                 for one in self._of.get(seed, {}).values():
                     near = one.weight * reach.factors[one.reliability]
-                    _keep(best, Reached(one.other_id, seed, near, (one.type,)))
+                    _keep_better(best, Reached(one.other_id, seed, near, (one.type,)))
                     if not leads_on(one.other_id):
                         continue
                     for two in self._of[one.other_id].values():
                         if two.other_id != seed:
                             weight = near * two.weight * reach.factors[two.reliability]
-                            _keep(best, Reached(two.other_id, seed, weight, (one.type, two.type)))
+                            _keep_better(best, Reached(two.other_id, seed, weight, (one.type, two.type)))
         others = [each for each in best.values() if each.id not in found]
         others.sort(key=lambda each: (-each.weight, each.id))
         return tuple(others[: reach.limit])
 
 
-def _keep(best: dict[str, Reached], way: Reached) -> None:
+def _keep_better(best: dict[str, Reached], way: Reached) -> None:
     held = best.get(way.id)
     if held is None or way.weight > held.weight:
         best[way.id] = way

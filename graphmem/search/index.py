@@ -58,7 +58,7 @@ _ROW = np.dtype(
     ]
 )
 _ROLES = {role: place for place, role in enumerate(MemoryRole)}
-_APART = OF_A_SITTING | {MemoryRole.PROCEDURE}
+_NO_MOMENT = OF_A_SITTING | {MemoryRole.PROCEDURE}
 """Roles of memories that are no moment of the talk."""
 _FIRST_ROWS = 64
 MEMORY_BYTES = 3000
@@ -67,8 +67,8 @@ STATEMENT_BYTES = 1000
 """Bytes of a statement of a summary beside its vector, which is there twice."""
 TEXT_BYTES = 8
 """Bytes of one character of a text: the text itself and its postings."""
-_WORD = re.compile(r"\w+")
-_ASKS = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
+_ANY_WORD = re.compile(r"\w+")
+_ENDS_ASKING = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
 
 
 class SearchIndex:
@@ -162,9 +162,9 @@ class SearchIndex:
             rows = {known: kept[known] if known in kept else self._free_row() for known in last}
             for known, (memory, vector) in last.items():
                 self._fill(rows[known], memory, vector)
-            self._words.add(rows.values(), [_texts(memory) for memory, _ in last.values()])
+            self._words.add(rows.values(), [_searched_texts(memory) for memory, _ in last.values()])
             self._insert_in_time(
-                [_place(memory, rows[known]) for known, (memory, _) in last.items() if known not in kept]
+                [_time_key(memory, rows[known]) for known, (memory, _) in last.items() if known not in kept]
             )
 
     def renew(self, standings: Iterable[Standing]) -> None:
@@ -202,7 +202,7 @@ class SearchIndex:
 
     def _fill(self, row: int, memory: Memory, vector: Vector) -> None:
         at = memory.timestamp.timestamp()
-        inside, ahead = _texts(memory)
+        inside, ahead = _searched_texts(memory)
         words = _distinct(memory)
         for word in words:
             self._holding[word].add(row)
@@ -210,16 +210,16 @@ class SearchIndex:
         self._table[row] = (
             True,
             memory.reliability is Reliability.SUPERSEDED,
-            bool(_ASKS.search(inside)),
+            bool(_ENDS_ASKING.search(inside)),
             memory.snr / MAX_SNR,
             not TIME_WORDS.isdisjoint(words),
-            memory.role in _APART,
+            memory.role in _NO_MOMENT,
             _ROLES[memory.role],
             self._speaker(memory.speaker),
             at,
             memory.invalid_at.timestamp() if memory.invalid_at else np.inf,
-            len(_WORD.findall(inside)),
-            len(_WORD.findall(ahead)),
+            len(_ANY_WORD.findall(inside)),
+            len(_ANY_WORD.findall(ahead)),
             -2,
             0.0,
         )
@@ -253,7 +253,7 @@ class SearchIndex:
 
     def _drop(self, known: str) -> int:
         row = self._row_of[known]
-        del self._by_time[bisect_left(self._by_time, _place(self._at(row), row))]
+        del self._by_time[bisect_left(self._by_time, _time_key(self._at(row), row))]
         self._clear(row)
         self._memories[row] = None
         self._table[row] = np.zeros((), dtype=_ROW)
@@ -265,8 +265,8 @@ class SearchIndex:
         """Take what a row holds out of everything that is looked up by it."""
         memory = self._at(row)
         del self._row_of[memory.id]
-        self._words.remove(row, _texts(memory))
-        self._text_bytes -= TEXT_BYTES * sum(map(len, _texts(memory)))
+        self._words.remove(row, _searched_texts(memory))
+        self._text_bytes -= TEXT_BYTES * sum(map(len, _searched_texts(memory)))
         for word in _distinct(memory):
             self._holding[word].remove(row)
             if not self._holding[word]:
@@ -563,15 +563,15 @@ class SearchIndex:
 
 
 def _distinct(memory: Memory) -> set[str]:
-    return set(_WORD.findall(memory.words.lower()))
+    return set(_ANY_WORD.findall(memory.words.lower()))
 
 
-def _place(memory: Memory, row: int) -> tuple[float, str, int]:
+def _time_key(memory: Memory, row: int) -> tuple[float, str, int]:
     """Position of a memory in time, as a sort key."""
     return memory.timestamp.timestamp(), memory.id, row
 
 
-def _texts(memory: Memory) -> tuple[str, str]:
+def _searched_texts(memory: Memory) -> tuple[str, str]:
     return memory.words, memory.before or ""
 
 

@@ -31,7 +31,7 @@ WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term
 """
 
 # Written without spaces, so each character is searched as a word.
-_DENSE = re.compile("([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
 
 
 class InvertedIndex:
@@ -44,16 +44,16 @@ class InvertedIndex:
     def add(self, rows: Iterable[int], texts: Iterable[tuple[str, str]]) -> None:
         """Add the texts of rows, each a memory and what was said before it."""
         self._db.execute("BEGIN")  # alone, each row would be merged into the postings by itself
-        self._db.executemany(ADD, ((row, *_plain(*pair)) for row, pair in zip(rows, texts, strict=True)))
+        self._db.executemany(ADD, ((row, *_storable(*pair)) for row, pair in zip(rows, texts, strict=True)))
         self._db.execute("COMMIT")
 
     def remove(self, row: int, texts: tuple[str, str]) -> None:
         """Needs the very texts that were added, since the table keeps none."""
-        self._db.execute(REMOVE, (row, *_plain(*texts)))
+        self._db.execute(REMOVE, (row, *_storable(*texts)))
 
     def terms(self, words: Iterable[str]) -> list[str]:
         """Stems of the words; of very many only the rarest that occur in some memory."""
-        self._db.execute("INSERT INTO question(words) VALUES (?)", _plain(" ".join(words)))
+        self._db.execute("INSERT INTO question(words) VALUES (?)", _storable(" ".join(words)))
         found = [term for (term,) in self._db.execute("SELECT term FROM term")]
         self._db.execute("INSERT INTO question(question) VALUES ('delete-all')")
         if len(found) <= TERMS:
@@ -82,6 +82,6 @@ class InvertedIndex:
         self._db.close()
 
 
-def _plain(*texts: str) -> tuple[str, ...]:
+def _storable(*texts: str) -> tuple[str, ...]:
     # Half a surrogate pair cannot be written as UTF-8.
-    return tuple(_DENSE.sub(r" \1 ", text.encode("utf-8", "replace").decode()) for text in texts)
+    return tuple(_UNSPACED.sub(r" \1 ", text.encode("utf-8", "replace").decode()) for text in texts)

@@ -4,7 +4,7 @@ A record is a JSON value of one line; bytes and times have a tag, since JSON has
 """
 
 import base64
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -13,6 +13,7 @@ from graphmem.errors import Conflict, InvalidInput, SetupError
 from graphmem.model import Who
 from graphmem.store import schema
 from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.rows import batches
 
 STUDENTS_AT_ONCE, NODES_AT_ONCE, EDGES_FROM = 200, 500, 1_000
 """Students that are listed at once, nodes and relationships that one transaction writes, nodes whose edges are read."""
@@ -47,10 +48,10 @@ async def read_shared(graph: Graph) -> AsyncIterator[BackupRecord]:
     """Records of all that is no student's; `backup/list_shared`, `backup/get_shared`."""
     elements = [row["element"] for row in await graph.run("backup/list_shared")]
     edges: list[BackupRecord] = []
-    for some in _batches(elements, NODES_AT_ONCE):
+    for some in batches(elements, NODES_AT_ONCE):
         for row in await graph.run("backup/get_shared", elements=list(some)):
-            yield _node(row)
-            edges += [_edge(row["element"], *edge) for edge in row["edges"]]
+            yield _node_record(row)
+            edges += [_edge_record(row["element"], *edge) for edge in row["edges"]]
     there = set(elements)
     for edge in edges:
         if edge["edge"][1] in there:
@@ -77,13 +78,13 @@ async def read_student(graph: Graph, who: Who) -> list[BackupRecord]:
 
     async def work(tx: Transaction) -> None:
         rows = await tx.run("backup/list_nodes")
-        found[:] = [_node(row) for row in rows]
+        found[:] = [_node_record(row) for row in rows]
         elements = [row["element"] for row in rows]
-        for number, some in enumerate(_batches(elements, EDGES_FROM)):
+        for number, some in enumerate(batches(elements, EDGES_FROM)):
             edges = await tx.run("backup/list_edges", elements=list(some))
             # What the student found of the world comes with each batch.
             own = edges if not number else [edge for edge in edges if edge["type"] != "DISCOVERED"]
-            found.extend(_edge(edge["start"], edge["end"], edge["type"], edge["properties"]) for edge in own)
+            found.extend(_edge_record(edge["start"], edge["end"], edge["type"], edge["properties"]) for edge in own)
 
     await graph.transact(who, work)
     return found
@@ -117,7 +118,7 @@ async def create_records(graph: Graph, records: Sequence[BackupRecord], element:
     """
     nodes = [{"key": each["node"], "labels": each["labels"], "properties": untagged(each["properties"])}
              for each in records if "node" in each]  # fmt: skip
-    for some in _batches(nodes, NODES_AT_ONCE):
+    for some in batches(nodes, NODES_AT_ONCE):
         rows = await graph.run("backup/create_nodes", nodes=list(some))
         element |= {row["key"]: row["element"] for row in rows}
     try:
@@ -127,7 +128,7 @@ async def create_records(graph: Graph, records: Sequence[BackupRecord], element:
         ]
     except KeyError as e:
         raise InvalidInput("This backup is not whole: a relationship leads to a node that is not there.") from e
-    for some in _batches(edges, NODES_AT_ONCE):
+    for some in batches(edges, NODES_AT_ONCE):
         await graph.run("backup/create_edges", edges=list(some))
 
 
@@ -137,16 +138,12 @@ async def finish_restore(graph: Graph) -> tuple[int, int]:
     return row["nodes"], row["edges"]
 
 
-def _node(row: Row) -> BackupRecord:
+def _node_record(row: Row) -> BackupRecord:
     return {"node": row["element"], "labels": sorted(row["labels"]), "properties": tagged(row["properties"])}
 
 
-def _edge(start: str, end: str, kind: str, properties: Mapping[str, Any]) -> BackupRecord:
+def _edge_record(start: str, end: str, kind: str, properties: Mapping[str, Any]) -> BackupRecord:
     return {"edge": [start, end, kind, tagged(properties)]}
-
-
-def _batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def tagged(value: Any) -> Any:

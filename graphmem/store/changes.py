@@ -341,7 +341,7 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
         ]
         await tx.run("changes/update_memories", memories=updates, written=written)
     if changes.edges:
-        edges = [_edge(edge, changes.inferred_by, now) for edge in changes.edges]
+        edges = [_new_edge_row(edge, changes.inferred_by, now) for edge in changes.edges]
         await tx.run("changes/merge_edges", edges=edges, written=written)
     await _write_doubts(tx, session, changes, written)
     if changes.mentions:
@@ -387,7 +387,7 @@ async def _write_statements(tx: Transaction, session: Session, changes: Changes,
         rows = [
             {
                 "label": label_of(each.memory.modality),
-                "properties": _sealed(session, each.memory, each.vector),
+                "properties": _sealed_properties(session, each.memory, each.vector),
                 "summary_id": each.summary_id,
                 "ref": each.memory.source_refs[0],
             }
@@ -447,13 +447,13 @@ async def _write_compression(tx: Transaction, session: Session, changes: Changes
     if changes.compression is None:
         return
     rows = [
-        {"label": label_of(each.memory.modality), "properties": _sealed(session, each.memory, each.vector)}
+        {"label": label_of(each.memory.modality), "properties": _sealed_properties(session, each.memory, each.vector)}
         for each in changes.summaries
     ]
     await tx.run("changes/create_summaries", memories=rows, written=written)
     absorbed = [asdict(each) for each in changes.absorbed]
     await tx.run("changes/absorb_memories", absorbed=absorbed, written=written)
-    passed = [_edge(edge, changes.inferred_by, now) for edge in changes.passed]
+    passed = [_new_edge_row(edge, changes.inferred_by, now) for edge in changes.passed]
     await tx.run("changes/merge_edges", edges=passed, written=written)
     await tx.run("changes/delete_memories", ids=list(changes.deleted))
     await tx.run("changes/record_compression", compression=stored_compression(changes.compression))
@@ -486,7 +486,7 @@ def _source_key(origin: Origin) -> dict[str, Any]:
     return {"source_id": origin.id, "source_kinds": kinds, "source_ref": origin.ref}
 
 
-def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
+def _sealed_properties(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
     """A memory's properties, its texts and embedding sealed."""
     return clear_properties(MEMORY_NODE, memory) | {"considered": True} | sealed_memory(session, memory, vector)
 
@@ -497,7 +497,7 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
     if origin is None:
         raise ValueError("a new memory needs a source")
     formed = changes.formed
-    properties = _sealed(session, memory, new.vector) | {
+    properties = _sealed_properties(session, memory, new.vector) | {
         "considered": formed is None or formed.activity is None or memory.consolidated,
         "activity": None if formed is None else formed.activity,
         "features": [] if formed is None else list(formed.features),
@@ -517,7 +517,7 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
     }
 
 
-def _edge(edge: NewEdge, inferred_by: str, now: datetime) -> dict[str, Any]:
+def _new_edge_row(edge: NewEdge, inferred_by: str, now: datetime) -> dict[str, Any]:
     return {
         "from_id": edge.from_id,
         "to_id": edge.to_id,

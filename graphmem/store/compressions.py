@@ -22,7 +22,7 @@ async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[
 async def find_compressions(graph: Graph, who: Who, limit: int) -> list[Compression]:
     """Compressions, newest first; `compression/list`."""
     rows = await graph.run("compression/list", who, limit=limit)
-    return await only_intact(graph, who, rows[0]["compressions"], _opened) if rows else []
+    return await only_intact(graph, who, rows[0]["compressions"], _read_compression) if rows else []
 
 
 def stored_compression(compression: Compression) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def stored_compression(compression: Compression) -> dict[str, Any]:
     )
 
 
-def _opened(row: Row) -> Compression:
+def _read_compression(row: Row) -> Compression:
     with readable("Compression", str(row.get("id"))):
         measures = (row["loss_nodes"], row["loss_entropy"], row["loss_gravity"], row["loss_edge_weight"])
         lost = zip(row["loss_modalities"], *measures, strict=True)

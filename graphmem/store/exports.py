@@ -64,25 +64,25 @@ async def read_nodes(
         for number, element in enumerate(part, start):
             if element not in found:
                 continue
-            yield {"number": number, **_opened(session, lock, found[element], inventory.turns, damage)}
+            yield {"number": number, **_exported_node(session, lock, found[element], inventory.turns, damage)}
         await report(graph, session, damage)
 
 
 async def read_edges(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
     """Each relationship between the nodes of an inventory, by their numbers; `export/list_edges`."""
     number = {element: i for i, element in enumerate(inventory.elements)}
-    async for row in _pages(graph, session, "export/list_edges", inventory.elements):
+    async for row in _rows_of(graph, session, "export/list_edges", inventory.elements):
         if row["end"] in number:
             ends = {"from": number[row["start"]], "to": number[row["end"]]}
-            yield ends | {"type": row["type"], "properties": _plain(row["properties"])}
+            yield ends | {"type": row["type"], "properties": _json_form(row["properties"])}
 
 
 async def read_links(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
     """Each relationship from the nodes of an inventory to a concept of the world; `export/list_links`."""
     number = {element: i for i, element in enumerate(inventory.elements)}
-    async for row in _pages(graph, session, "export/list_links", inventory.elements):
+    async for row in _rows_of(graph, session, "export/list_links", inventory.elements):
         told = {"from": number[row["start"]], "concept": row["concept"]}
-        yield told | {"type": row["type"], "properties": _plain(row["properties"])}
+        yield told | {"type": row["type"], "properties": _json_form(row["properties"])}
 
 
 async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported]:
@@ -100,23 +100,23 @@ async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported
                 {"at": one.at.isoformat(), "outcome": one.outcome, "set_to": one.set_to}
                 for one in practice.get(row["concept"], [])
             ]
-            yield {"concept": row["concept"], "name": row["name"], **_plain(held), "practice": told}
+            yield {"concept": row["concept"], "name": row["name"], **_json_form(held), "practice": told}
         await report(graph, session, damage)
 
 
 async def read_discovered(graph: Graph, session: Session) -> AsyncIterator[Exported]:
     """Each edge of the world that the student has found; `export/list_discovered`."""
     for row in await graph.run("export/list_discovered", session):
-        yield {"edge_id": row["edge_id"], "since": _plain(row["since"])}
+        yield {"edge_id": row["edge_id"], "since": _json_form(row["since"])}
 
 
-async def _pages(graph: Graph, session: Session, name: str, elements: Sequence[str]) -> AsyncIterator[Row]:
+async def _rows_of(graph: Graph, session: Session, name: str, elements: Sequence[str]) -> AsyncIterator[Row]:
     for start in range(0, len(elements), EDGES_AT_ONCE):
         for row in await graph.run(name, session, elements=list(elements[start : start + EDGES_AT_ONCE])):
             yield row
 
 
-def _opened(session: Session, lock: StudentLock, row: Row, turns: int, damage: Damage) -> Exported:
+def _exported_node(session: Session, lock: StudentLock, row: Row, turns: int, damage: Damage) -> Exported:
     """A node's labels and properties, opened; without keys, embeddings and what serves a moment only.
 
     A sealed value that does not open is left out, and named in `tampered`.
@@ -133,7 +133,7 @@ def _opened(session: Session, lock: StudentLock, row: Row, turns: int, damage: D
             if opened is not None:
                 found[name] = opened
         else:
-            found[name] = _plain(value)
+            found[name] = _json_form(value)
     tampered = [each.field for each in damage[before:]]
     keyed = {} if tampered else _keyed(session, label, found)
     told: Exported = {"labels": sorted(row["labels"]), "properties": found}
@@ -186,10 +186,10 @@ def _made_of(session: Session, speaker: str | None, slot: str | None, told: Mapp
     return found
 
 
-def _plain(value: Any) -> Any:
+def _json_form(value: Any) -> Any:
     """A value of the database as JSON has it; times in ISO 8601."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _json_form(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_json_form(each) for each in value]
     return value.iso_format() if hasattr(value, "iso_format") else value

@@ -23,7 +23,7 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 SCHEMES = tuple(f"{kind}{security}" for kind in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
-_COUNTS = {name: field for name, field in {**STUDENT_NODE.clear, **COMPANION_NODE.clear}.items() if field.exported}
+_EXPORTED = {name: field for name, field in {**STUDENT_NODE.clear, **COMPANION_NODE.clear}.items() if field.exported}
 FIRST_PAUSE = 0.02
 """Seconds before a statement is run again; doubles each time."""
 
@@ -309,7 +309,7 @@ def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriv
 def _counts_fit(row: Row) -> bool:
     """True if what a row tells of a student and its companion is of the declared types."""
     values = row | row.get("student", {}) | row.get("companion", {})
-    return all(field.fits(values[name], required=True) for name, field in _COUNTS.items() if name in values)
+    return all(field.fits(values[name], required=True) for name, field in _EXPORTED.items() if name in values)
 
 
 def is_routed(uri: str) -> bool:

@@ -13,7 +13,7 @@ from graphmem.store.graph import Graph
 from graphmem.store.integrity import accept
 from graphmem.store.jobs import Kind
 from graphmem.store.nodes import NODE_KINDS, SealedForm, bound_to
-from graphmem.store.rows import NodeSealer
+from graphmem.store.rows import NodeSealer, batches
 from graphmem.store.students import lock_properties
 
 T = TypeVar("T")
@@ -101,9 +101,9 @@ async def write_imported(
     """
     step, element = 0, dict[int, str]()
     others = [node for node in planned.nodes if node.number != planned.student]
-    for some in _batches(others):
+    for some in batches(others, IMPORTED_AT_ONCE):
         step += 1
-        rows = [_row(keys, who, lock, node, planned.turns) for node in some]
+        rows = [_node_row(keys, who, lock, node, planned.turns) for node in some]
         found = await graph.run("import/create_nodes", who, token=token, step=step, nodes=rows, now=now)
         if len(found) != len(rows):
             raise Conflict(OTHERS)
@@ -129,7 +129,7 @@ async def write_imported(
         who,
         token=token,
         step=step + 1,
-        student=_row(keys, who, lock, student, planned.turns)["properties"] | {"imported": planned.digest},
+        student=_node_row(keys, who, lock, student, planned.turns)["properties"] | {"imported": planned.digest},
         outgoing=[
             {"element": element[int(e.end)], "type": e.type, "properties": _values(e.properties)}
             for e in own
@@ -140,7 +140,7 @@ async def write_imported(
             for e in own
             if e.start != planned.student
         ],
-        overlay=[_known(keys, who, held) for held in planned.overlay],
+        overlay=[_known_row(keys, who, held) for held in planned.overlay],
         discovered=[_values(found) for found in planned.discovered],
     )
     if not finished:
@@ -148,26 +148,22 @@ async def write_imported(
     await accept(graph, who, now)
 
 
-def _batches(items: Sequence[T]) -> Iterable[Sequence[T]]:
-    return (items[start : start + IMPORTED_AT_ONCE] for start in range(0, len(items), IMPORTED_AT_ONCE))
-
-
 def _together(
     edges: Sequence[ImportedEdge], links: Sequence[ImportedEdge]
 ) -> Iterable[tuple[Sequence[ImportedEdge], Sequence[ImportedEdge]]]:
-    yield from ((some, ()) for some in _batches(edges))
-    yield from (((), some) for some in _batches(links))
+    yield from ((some, ()) for some in batches(edges, IMPORTED_AT_ONCE))
+    yield from (((), some) for some in batches(links, IMPORTED_AT_ONCE))
 
 
 def _ends(edge: ImportedEdge, element: Mapping[int, str]) -> dict[str, Any]:
     return {"start": element[edge.start], "type": edge.type, "properties": _values(edge.properties)}
 
 
-def _row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns: int) -> dict[str, Any]:
+def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns: int) -> dict[str, Any]:
     """A node as `import/create_nodes` takes it, its texts sealed for their new place."""
     forms = NODE_KINDS[node.label].sealed
     properties = {
-        name: _sealed(keys, who, lock, node, name, forms[name], turns) if name in forms else _value(value)
+        name: _sealed_anew(keys, who, lock, node, name, forms[name], turns) if name in forms else _driver_value(value)
         for name, value in node.properties.items()
         if value is not None
     }
@@ -180,7 +176,7 @@ def _row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns: int
     return {"number": node.number, "labels": list(node.labels), "properties": properties}
 
 
-def _sealed(
+def _sealed_anew(
     keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, name: str, form: SealedForm, turns: int
 ) -> Stored:
     place, value = (
@@ -196,7 +192,7 @@ def _sealed(
     return place.seal_json(name, value)
 
 
-def _known(keys: Keys, who: Who, held: Mapping[str, Any]) -> dict[str, Any]:
+def _known_row(keys: Keys, who: Who, held: Mapping[str, Any]) -> dict[str, Any]:
     properties = _values({name: value for name, value in held.items() if name not in ("concept", "notes")})
     if held.get("notes") is not None:
         properties["notes"] = NodeSealer(keys, who, "KNOWS", f"knows-{held['concept']}").seal("notes", held["notes"])
@@ -204,9 +200,9 @@ def _known(keys: Keys, who: Who, held: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _values(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _value(value) for name, value in properties.items() if value is not None}
+    return {name: _driver_value(value) for name, value in properties.items() if value is not None}
 
 
-def _value(value: Any) -> Any:
+def _driver_value(value: Any) -> Any:
     """A value as the driver takes it: times in UTC."""
     return value.astimezone(UTC) if isinstance(value, datetime) else value

@@ -117,9 +117,9 @@ async def _take_in(graph: Graph, who: Who, now: datetime) -> bool:
         manifest.page_of(root.key, manifest.node_name(*place[:2])) for place in touched.edges if place[0] in INSIDE
     }
     wanted |= {0} if touched.oldest_fact else set()
-    pages = _pages(root, who, await graph.run("integrity/list_pages", who, numbers=sorted(wanted)))
+    pages = _opened_pages(root, who, await graph.run("integrity/list_pages", who, numbers=sorted(wanted)))
     before = {number: dict(page) for number, page in pages.entries.items()}
-    _update(pages, touched, nodes, edges)
+    _update_pages(pages, touched, nodes, edges)
     # While notes are left the manifest stays as old as it is: they may be older than a note may be.
     at = max(now, root.at) if len(times) == len(notes) < NOTES_AT_ONCE else root.at
     oldest = (at - NOTE_AGE).timestamp()
@@ -170,7 +170,7 @@ async def _touched_nodes(graph: Graph, who: Who, touched: Touched) -> dict[str, 
         sources=[each.split(":", 1) for each in ids.pop("Source")],
         ids=ids,
     )
-    return {element.name: element for element in map(_node, rows)}
+    return {element.name: element for element in map(_node_element, rows)}
 
 
 async def _touched_edges(graph: Graph, who: Who, touched: Touched) -> dict[str, Element]:
@@ -188,10 +188,10 @@ async def _touched_edges(graph: Graph, who: Who, touched: Touched) -> dict[str, 
         discovered=[node_id for node_id, _ in places.pop("Discovered")],
         places={label: [list(place) for place in found] for label, found in places.items()},
     )
-    return {element.name: element for element in _edges(rows, who)}
+    return {element.name: element for element in _edge_elements(rows, who)}
 
 
-def _node(row: Row) -> Element:
+def _node_element(row: Row) -> Element:
     label, properties = row["label"], row["properties"]
     if label == "Student":
         inside = {name: value for name, value in properties.items() if name in STUDENT_PROPERTIES}
@@ -200,7 +200,7 @@ def _node(row: Row) -> Element:
     return Element(manifest.node_name(label, row["id"]), inside | {manifest.LABELS: sorted(row["labels"])})
 
 
-def _edges(rows: Iterable[Row], who: Who) -> list[Element]:
+def _edge_elements(rows: Iterable[Row], who: Who) -> list[Element]:
     found = []
     for row in rows:
         start, end = _end(row["from_labels"], row["from"], who), _end(row["to_labels"], row["to"], who)
@@ -225,7 +225,7 @@ def _end(labels: Sequence[str], node: Mapping[str, Any], who: Who) -> str | None
     return manifest.node_name(label, str(node_id) if own else f"{node['student_id']} {node_id}")
 
 
-def _pages(root: Root, who: Who, rows: Iterable[Row]) -> Pages:
+def _opened_pages(root: Root, who: Who, rows: Iterable[Row]) -> Pages:
     pages = Pages(root.key, who, {}, {})
     for row in rows:
         pages.content[row["number"]] = bytes(row["content"])
@@ -236,7 +236,7 @@ def _pages(root: Root, who: Who, rows: Iterable[Row]) -> Pages:
     return pages
 
 
-def _update(pages: Pages, touched: Touched, nodes: Mapping[str, Element], edges: Mapping[str, Element]) -> None:
+def _update_pages(pages: Pages, touched: Touched, nodes: Mapping[str, Element], edges: Mapping[str, Element]) -> None:
     """Bring the entries up to date with what was touched, and with nothing else."""
     gone = {manifest.node_name(*place) for place in touched.gone}
     gone |= _facts_before(pages, touched.oldest_fact) if touched.oldest_fact else set()
@@ -253,7 +253,7 @@ def _update(pages: Pages, touched: Touched, nodes: Mapping[str, Element], edges:
         elif names is None or name in gone:
             pages.put(name, now)
         else:
-            pages.put(name, {**_without(known, names), **{each: now[each] for each in names if each in now}})
+            pages.put(name, {**_entry_without(known, names), **{each: now[each] for each in names if each in now}})
     linked = {(manifest.node_name(*place[:2]), place[2]) for place in touched.edges}
     for name in [each for each in pages.names() if manifest.is_edge(each) and each not in edges]:
         kind = manifest.name_parts(name)[0]
@@ -263,7 +263,7 @@ def _update(pages: Pages, touched: Touched, nodes: Mapping[str, Element], edges:
         pages.put(name, element.entry(pages.key))
 
 
-def _without(entry: Entry, names: Iterable[str]) -> Entry:
+def _entry_without(entry: Entry, names: Iterable[str]) -> Entry:
     return {name: each for name, each in entry.items() if name not in names}
 
 
@@ -317,7 +317,7 @@ async def check_lock(graph: Graph, who: Who, stored: Mapping[str, Any], now: dat
         return False
     name = manifest.node_name("Student", "student")
     number = manifest.page_of(root.key, name)
-    entry = _pages(root, who, await graph.run("integrity/list_pages", who, numbers=[number])).find(name)
+    entry = _opened_pages(root, who, await graph.run("integrity/list_pages", who, numbers=[number])).find(name)
     return entry is not None and all(entry.get(each) == manifest.digest(root.key, stored[each]) for each in LOCK)
 
 
@@ -351,14 +351,14 @@ async def verify(graph: Graph, who: Who, now: datetime) -> Integrity | None:
 async def _everything(graph: Graph, who: Who) -> dict[str, Element]:
     nodes = await graph.run("integrity/list_all_nodes", who)
     edges = await graph.run("integrity/list_all_edges", who)
-    return {element.name: element for element in (*map(_node, nodes), *_edges(edges, who))}
+    return {element.name: element for element in (*map(_node_element, nodes), *_edge_elements(edges, who))}
 
 
 def _concepts(root: Root | None, who: Who, rows: Iterable[Row]) -> list[str]:
     """Ids of the concepts that entries lead to."""
     if root is None:
         return []
-    names = [name for name in _pages(root, who, rows).names() if manifest.is_edge(name)]
+    names = [name for name in _opened_pages(root, who, rows).names() if manifest.is_edge(name)]
     told = [manifest.name_parts(end) for name in names for end in manifest.ends(name)]
     return sorted({node_id for label, node_id in told if label == "Concept"})
 
@@ -373,7 +373,7 @@ def _compared(
     """
     if root is None:
         return Integrity(False, "", (), (MANIFEST,), tuple(sorted(map(manifest.element_id, elements))), ())
-    pages = _pages(root, who, rows)
+    pages = _opened_pages(root, who, rows)
     sound = not pages.broken and root.pages == manifest.added(
         0, (manifest.page_hash(root.key, number, content) for number, content in pages.content.items())
     )
@@ -425,7 +425,7 @@ async def accept(graph: Graph, who: Who, now: datetime) -> bool:
             ),
         )
         pages = Pages(root.key, who, {}, {})
-        for element in (*map(_node, nodes), *_edges(edges, who)):
+        for element in (*map(_node_element, nodes), *_edge_elements(edges, who)):
             pages.put(element.name, element.entry(root.key))
         rows_before = await tx.run("integrity/list_pages", numbers=None)
         left = [row["number"] for row in rows_before if row["number"] not in pages.entries]

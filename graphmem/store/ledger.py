@@ -96,7 +96,9 @@ async def keep_entry(
         concerns=[] if concern is None else [concern],
         now=now,
     )
-    found = await only_intact(graph, session, [row["entry"] for row in rows], lambda each: _opened(session, each, now))
+    found = await only_intact(
+        graph, session, [row["entry"] for row in rows], lambda each: _read_entry(session, each, now)
+    )
     if rows and not found:
         raise Conflict(f"The ledger holds {entry.id}, which was altered outside of graphmem: delete it first.")
     return found[0].entry if found else None
@@ -108,7 +110,9 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
     """
     sealed = None if note is None else NodeSealer(session.keys, session, "LedgerEntry", ledger_id).seal("note", note)
     rows = await graph.run("ledger/settle", session, session_id=session.session_id, id=ledger_id, note=sealed, now=now)
-    found = await only_intact(graph, session, [row["entry"] for row in rows], lambda each: _opened(session, each, now))
+    found = await only_intact(
+        graph, session, [row["entry"] for row in rows], lambda each: _read_entry(session, each, now)
+    )
     return found[0].entry if found else None
 
 
@@ -135,10 +139,10 @@ async def list_stored_entries(
     )
     if not rows:
         return None
-    return await only_intact(graph, session, rows[0]["entries"], lambda each: _opened(session, each, now))
+    return await only_intact(graph, session, rows[0]["entries"], lambda each: _read_entry(session, each, now))
 
 
-def _opened(session: Session, row: Row, now: datetime) -> StoredEntry:
+def _read_entry(session: Session, row: Row, now: datetime) -> StoredEntry:
     place = NodeSealer(session.keys, session, "LedgerEntry", row["id"])
     with readable("LedgerEntry", row["id"]):
         entry = opened(LedgerEntry, LEDGER_ENTRY_NODE, row, place, given_by=_giver(row.get("givers") or ()))

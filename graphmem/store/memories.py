@@ -189,7 +189,7 @@ async def list_linked(
         (row,) = await graph.run(
             "memory/list_linked", session, since=since, after=after, min_weight=min_weight, limit=LOAD_PAGE
         )
-        for standing, own in await only_intact(graph, session, row["memories"], _linked):
+        for standing, own in await only_intact(graph, session, row["memories"], _read_linked):
             standings.append(standing)
             edges[standing.id] = own
         if len(row["memories"]) < LOAD_PAGE:
@@ -200,19 +200,19 @@ async def list_linked(
 async def list_used(graph: Graph, session: Session, since: datetime) -> list[Standing]:
     """How the memories stand that were used since a moment; `memory/list_used`."""
     (row,) = await graph.run("memory/list_used", session, since=since)
-    return await only_intact(graph, session, row["memories"], lambda each: _standing(*each))
+    return await only_intact(graph, session, row["memories"], lambda each: _read_standing(*each))
 
 
-def _linked(row: Sequence[Any]) -> tuple[Standing, list[HeldEdge]]:
+def _read_linked(row: Sequence[Any]) -> tuple[Standing, list[HeldEdge]]:
     """Return how a memory stands, and those of its edges that can be read."""
-    return _standing(*row[:-1]), [_held_edge(*edge) for edge in row[-1] if edge[-1] in _RELIABILITIES]
+    return _read_standing(*row[:-1]), [_held_edge(*edge) for edge in row[-1] if edge[-1] in _RELIABILITIES]
 
 
 def _held_edge(other_id: str, type_: str, outgoing: bool, weight: float, reliability: str) -> HeldEdge:
     return HeldEdge(other_id, type_, outgoing, weight, Reliability(reliability))
 
 
-def _standing(memory_id: str, *values: Any) -> Standing:
+def _read_standing(memory_id: str, *values: Any) -> Standing:
     with readable("Memory", memory_id):
         return Standing(memory_id, *read_values(("gravity", "last_accessed", "access_count"), values))
 
@@ -228,7 +228,7 @@ async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Sessi
     Unknown ids are left out, and so is what does not open.
     """
     rows = await _rows(graph, who, ids)
-    return await only_intact(graph, who, rows, lambda each: _memory(*each, session))
+    return await only_intact(graph, who, rows, lambda each: _read_memory(*each, session))
 
 
 async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, str, list[str]]]:
@@ -256,7 +256,7 @@ async def list_memory_page(
             **_filtered(wanted, when),
         )
         rows = await _rows(graph, who, row["ids"]) if row["ids"] else []
-        found += await only_intact(graph, who, rows, lambda each: _memory(*each, session))
+        found += await only_intact(graph, who, rows, lambda each: _read_memory(*each, session))
         if len(row["ids"]) < limit or not rows:
             break
         before_time, before_id = from_ms(rows[-1][0]["timestamp"]), rows[-1][0]["id"]
@@ -410,14 +410,14 @@ def _opened_vectors(memory: Memory, vector: Vector, parts: Sequence[Vector]) -> 
 
 
 def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
-    memory, sealed = _memory(row, label, refs, session), row.get("embedding")
+    memory, sealed = _read_memory(row, label, refs, session), row.get("embedding")
     if sealed is None:
         return LoadedMemory(memory, None)
     place = NodeSealer(session.keys, session, "Memory", row["id"])
     return _opened_vectors(memory, *place.vectors("embedding", sealed, len(memory.statements)))
 
 
-def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
+def _read_memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
     place = None if session is None else NodeSealer(session.keys, session, "Memory", row["id"])
     with readable("Memory", row["id"]):
         return opened(Memory, MEMORY_NODE, row, place, modality=Modality(label.lower()), source_refs=tuple(refs))

@@ -62,10 +62,10 @@ def _mistyped(row: Row) -> list[tuple[str, str, str]]:
 
 def _instead(row: Row, nodes: Sequence[Row]) -> dict[str, Any]:
     """Return what is to be set instead of the values of another type."""
-    return {name: _counted(name, nodes) if label in INDISPENSABLE else None for label, _, name in _mistyped(row)}
+    return {name: _mended_count(name, nodes) if label in INDISPENSABLE else None for label, _, name in _mistyped(row)}
 
 
-def _counted(name: str, nodes: Sequence[Row]) -> Any:
+def _mended_count(name: str, nodes: Sequence[Row]) -> Any:
     """Return what a count or setting of a student or companion is from now on, by what the other nodes hold."""
 
     def highest(label: str, name: str) -> int:

@@ -93,7 +93,7 @@ class Field:
     @cached_property
     def read(self) -> Callable[[Any], Any]:
         """From a value of the database to one of Python; raises ValueError, TypeError or AttributeError."""
-        return _reader(self.hint or self.type)
+        return _value_reader(self.hint or self.type)
 
     @property
     def may_be_none(self) -> bool:
@@ -113,7 +113,7 @@ class Field:
         """True if a value of the database is of its type, or need not be there."""
         if value is None:
             return self.may_be_none or not required
-        if type(value) is int and _bare(self.type) is AwareDatetime:
+        if type(value) is int and _bare_hint(self.type) is AwareDatetime:
             return False
         try:
             self.read(value)
@@ -165,32 +165,32 @@ class NodeKind:
         for name in dict.fromkeys(each.name for each in own if each.shared):
             inner = [each for each in own if each.name == name]
             types[name] = (_inner(name.capitalize(), f"Sealed {name} of a {self.label.lower()}.", inner), ...)
-        return _part(self.named or self.label, self.description, types)
+        return _part_model(self.named or self.label, self.description, types)
 
 
-def _part(name: str, description: str, types: Mapping[str, Any]) -> type[Part]:
+def _part_model(name: str, description: str, types: Mapping[str, Any]) -> type[Part]:
     return cast(type[Part], create_model(f"{name}Part", __base__=Part, __doc__=description, **types))
 
 
 def _inner(name: str, description: str, own: Sequence[Field], **more: Any) -> type[Part]:
     """Return the model of what is sealed together; of what may be left out it has a default."""
-    return _part(name, description, {each.attribute: (each.type, each.left_out) for each in own} | more)
+    return _part_model(name, description, {each.attribute: (each.type, each.left_out) for each in own} | more)
 
 
-def _bare(hint: Any) -> Any:
+def _bare_hint(hint: Any) -> Any:
     """Return a type without what is annotated, and without None."""
     args = get_args(hint)
     if get_origin(hint) is Annotated:
-        return _bare(args[0])
-    return _bare(next(each for each in args if each is not NoneType)) if NoneType in args else hint
+        return _bare_hint(args[0])
+    return _bare_hint(next(each for each in args if each is not NoneType)) if NoneType in args else hint
 
 
-def _reader(hint: Any) -> Callable[[Any], Any]:
+def _value_reader(hint: Any) -> Callable[[Any], Any]:
     """Return the function that reads a value of some type from the database, or from sealed JSON."""
-    bare = _bare(hint)
+    bare = _bare_hint(hint)
     if get_origin(bare) in (list, tuple):
-        item = _bare(get_args(bare)[0])
-        read = partial(_opened_map, item) if is_dataclass(item) else _reader(item)
+        item = _bare_hint(get_args(bare)[0])
+        read = partial(_opened_map, item) if is_dataclass(item) else _value_reader(item)
         return lambda value: tuple(read(each) for each in _of(list, value))
     if get_origin(bare) is Literal:
         return partial(_of, str)
@@ -236,11 +236,11 @@ def of(cls: type) -> tuple[Field, ...]:
 
 
 def _field(told: DataclassField[Any], hint: Any, place: Placement) -> Field:
-    bare, optional = _bare(hint), NoneType in get_args(hint)
+    bare, optional = _bare_hint(hint), NoneType in get_args(hint)
     type_, default = _TYPES.get((bare, told.metadata["unit"]), bare), ... if told.default is MISSING else told.default
     if get_origin(bare) is tuple:
         (item, _) = get_args(bare)
-        type_ = list[_statement(item) if is_dataclass(item) else item]  # type: ignore[misc]
+        type_ = list[_statement_model(item) if is_dataclass(item) else item]  # type: ignore[misc]
     form = None
     if place.sealed:
         form = SealedForm.TEXT if bare is str and not place.shared else SealedForm.JSON
@@ -250,7 +250,7 @@ def _field(told: DataclassField[Any], hint: Any, place: Placement) -> Field:
     return Field(name, type_, form, attribute=told.name, shared=place.shared, default=default, hint=hint)
 
 
-def _statement(cls: Any) -> type[Part]:
+def _statement_model(cls: Any) -> type[Part]:
     """Return the model of a statement within a summary; `keyed` as of a node."""
     own = [Field(f.name, int if f.type == Time else f.type, attribute=f.attribute) for f in of(cls)]
     keyed = (dict[Literal["content_hash", "slot_key"], str] | None, None)
@@ -287,11 +287,11 @@ def storable_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC)
     if isinstance(value, tuple):
-        return [_told(each) if is_dataclass(each) else storable_value(each) for each in value]
+        return [_value_document(each) if is_dataclass(each) else storable_value(each) for each in value]
     return value.value if isinstance(value, StrEnum) else value
 
 
-def _told(value: Any) -> dict[str, Any]:
+def _value_document(value: Any) -> dict[str, Any]:
     cls: Any = type(value)
     told = {each.attribute: getattr(value, each.attribute) for each in of(cls)}
     return {
@@ -355,7 +355,7 @@ _OWNER = (Field("institution", str, exported=False), Field("student_id", str, ex
 _EMBEDDING = Field("embedding", list[float] | None, SealedForm.VECTOR, exported=False, hashed=False)
 
 
-def _counted(name: str, type_: Any) -> Field:
+def _count_field(name: str, type_: Any) -> Field:
     """A property of a student that counts what was done, which the integrity hash does not cover."""
     return Field(name, type_, hashed=False)
 
@@ -365,7 +365,7 @@ def _locked(name: str, type_: Any = bytes) -> Field:
     return Field(name, type_, exported=False)
 
 
-def _kind(
+def _node_kind(
     label: str, description: str, cls: type | None, *more: Field, named: str = "", hashed: bool = True
 ) -> NodeKind:
     """A kind of node of what its model tells and of what only the graph holds, whose type counts where both do."""
@@ -378,25 +378,25 @@ _OPENED = dict[str, Any]
 _QUESTION = (Field("asked_at", Time | None), Field("answered_at", Time | None))
 _USED = (Field("calls", Count), Field("input_tokens", Count), Field("output_tokens", Count), Field("cost", Cost))
 
-STUDENT_NODE = _kind(
+STUDENT_NODE = _node_kind(
     "Student",
     "Properties of the student, without keys.",
     None,
     _ID,
     _AT,
-    *(_counted(each, Count) for each in ("version", "memory_version")),
-    _counted("overlay_version", Count | None),
-    *(_counted(each, Count) for each in ("memories_removed", "turns", "facts")),
-    *(_counted(each.name, each.type) for each in _USED),
-    *(_counted(each, Time | None) for each in ("jobs_at", "decayed_at", "reconciled_at")),
-    _counted("reconciled_cycles", Count | None),
-    _counted("signals", list[Share] | None),
+    *(_count_field(each, Count) for each in ("version", "memory_version")),
+    _count_field("overlay_version", Count | None),
+    *(_count_field(each, Count) for each in ("memories_removed", "turns", "facts")),
+    *(_count_field(each.name, each.type) for each in _USED),
+    *(_count_field(each, Time | None) for each in ("jobs_at", "decayed_at", "reconciled_at")),
+    _count_field("reconciled_cycles", Count | None),
+    _count_field("signals", list[Share] | None),
     Field("corrected_signals", list[Share] | None),
     Field("corrected_levels", list[Level] | None),
     Field("verdicts", list[Verdict] | None),
-    _counted("habits", list[Name] | None),
-    *(_counted(each, list[Count] | None) for each in ("habits_shown", "habits_moments")),
-    *(_counted(each, Count | None) for each in ("asked_turn", "episode_turn")),
+    _count_field("habits", list[Name] | None),
+    *(_count_field(each, list[Count] | None) for each in ("habits_shown", "habits_moments")),
+    *(_count_field(each, Count | None) for each in ("asked_turn", "episode_turn")),
     Field("recoveries", list[Time] | None),
     Field("time_zone", Name | None),
     Field("display_name", str | None, SealedForm.TEXT),
@@ -404,7 +404,7 @@ STUDENT_NODE = _kind(
     *(_locked(each, int) for each in ("argon2_ops", "argon2_memory")),
     *(_locked(each, str | None) for each in ("sealing", "imported")),
 )
-COMPANION_NODE = _kind(
+COMPANION_NODE = _node_kind(
     "Companion",
     "Properties of the companion.",
     model.Companion,
@@ -412,7 +412,7 @@ COMPANION_NODE = _kind(
     Field("prediction", _OPENED | None, SealedForm.JSON, hashed=False),
     Field("prediction_embedding", list[float] | None, SealedForm.VECTOR, exported=False, hashed=False),
 )
-MEMORY_NODE = _kind(
+MEMORY_NODE = _node_kind(
     "Memory",
     "Properties of a memory.",
     model.Memory,
@@ -429,15 +429,15 @@ MEMORY_NODE = _kind(
     Field("verdict_note", str | None, SealedForm.TEXT),
     _EMBEDDING,
 )
-FACT_NODE = _kind("Fact", "Properties of a fact.", model.Fact, Field("origin", Name | None))
-LEDGER_ENTRY_NODE = _kind(
+FACT_NODE = _node_kind("Fact", "Properties of a fact.", model.Fact, Field("origin", Name | None))
+LEDGER_ENTRY_NODE = _node_kind(
     "LedgerEntry", "Properties of a ledger entry.", model.LedgerEntry, Field("ended", bool | None), _EMBEDDING
 )
-ENTITY_NODE = _kind("Entity", "Properties of an entity.", model.NamedEntity, Field("key", Name))
-UNCERTAINTY_NODE = _kind(
+ENTITY_NODE = _node_kind("Entity", "Properties of an entity.", model.NamedEntity, Field("key", Name))
+UNCERTAINTY_NODE = _node_kind(
     "Uncertainty", "Properties of an uncertainty.", model.Uncertainty, Field("undo", _OPENED | None, SealedForm.JSON)
 )
-CONCERN_NODE = _kind(
+CONCERN_NODE = _node_kind(
     "Concern",
     "Properties of a concern.",
     model.Concern,
@@ -446,9 +446,9 @@ CONCERN_NODE = _kind(
     Field("text", str | None, SealedForm.TEXT),
     Field("note", str | None, SealedForm.TEXT),
 )
-QUESTION_NODE = _kind("Question", "Properties of a question, or of a reflection.", model.Question, *_QUESTION)
-REFLECTION_NODE = _kind("Reflection", QUESTION_NODE.description, model.Question, *_QUESTION, named="Question")
-TURN_NODE = _kind(
+QUESTION_NODE = _node_kind("Question", "Properties of a question, or of a reflection.", model.Question, *_QUESTION)
+REFLECTION_NODE = _node_kind("Reflection", QUESTION_NODE.description, model.Question, *_QUESTION, named="Question")
+TURN_NODE = _node_kind(
     "Turn",
     "Properties of a turn of the running talk.",
     None,
@@ -465,7 +465,7 @@ TURN_NODE = _kind(
     Field("outcome", _OPENED | None, SealedForm.PACKED),
     hashed=False,
 )
-SOURCE_NODE = _kind(
+SOURCE_NODE = _node_kind(
     "Source",
     "Properties of a source.",
     model.Source,
@@ -474,7 +474,7 @@ SOURCE_NODE = _kind(
     Field("formed_at", Time | None),
     Field("snr", Annotated[int, Limits(ge=0, le=1000)] | None),
 )
-COMPRESSION_NODE = _kind(
+COMPRESSION_NODE = _node_kind(
     "Compression",
     "Properties of the record of a compression.",
     model.Compression,
@@ -484,7 +484,7 @@ COMPRESSION_NODE = _kind(
     Field("loss_nodes", list[int]),
     *(Field(each, list[Number]) for each in ("loss_entropy", "loss_gravity", "loss_edge_weight")),
 )
-JOB_NODE = _kind(
+JOB_NODE = _node_kind(
     "Job",
     "Properties of a job that waits or is dead.",
     None,
@@ -499,7 +499,7 @@ JOB_NODE = _kind(
     Field("payload", _OPENED, SealedForm.WORK),
     hashed=False,
 )
-USAGE_NODE = _kind(
+USAGE_NODE = _node_kind(
     "Usage",
     "Properties of the use of language models on a day.",
     None,

@@ -92,7 +92,7 @@ async def save_attitude(
         if not rows:
             return None
         retentions = await _set_retentions(tx, [concept_id], plan) if familiarity is not None else {}
-        known = _known(session, session, rows[0]["known"], Damage())
+        known = _read_known(session, session, rows[0]["known"], Damage())
         return replace(known, retention=retentions.get(concept_id, known.retention))
 
     return await graph.transact(session, work)
@@ -160,7 +160,7 @@ async def list_known(
     rows = await graph.run("overlay/list_page", who, after=after, limit=limit)
     damage = Damage()
     listed = [each for row in rows for each in row["known"]]
-    known = damage.intact(listed, lambda each: _known(who, session, each, damage))
+    known = damage.intact(listed, lambda each: _read_known(who, session, each, damage))
     await report(graph, who, damage)
     return (rows[0]["total"] if rows else 0), known
 
@@ -168,13 +168,13 @@ async def list_known(
 async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> list[Known]:
     """Known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
     rows = await graph.run("overlay/list_due", who, after=after, limit=limit)
-    return await only_intact(graph, who, rows, lambda row: _known(who, None, row["known"], Damage()))
+    return await only_intact(graph, who, rows, lambda row: _read_known(who, None, row["known"], Damage()))
 
 
 async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
     """Some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
     rows = await graph.run("overlay/list_held", who, ids=list(ids))
-    return await only_intact(graph, who, rows, lambda row: _known(who, None, row["known"], Damage()))
+    return await only_intact(graph, who, rows, lambda row: _read_known(who, None, row["known"], Damage()))
 
 
 async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
@@ -184,7 +184,7 @@ async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
     return {id: held for id, held in found if held is not None}
 
 
-def _known(who: Who, session: Session | None, row: Sequence[Any], damage: Damage) -> Known:
+def _read_known(who: Who, session: Session | None, row: Sequence[Any], damage: Damage) -> Known:
     concept, attitude, familiarity, since, sealed = concept_of(row[0]), *row[1:5]
     notes = None
     if session is not None and sealed is not None:

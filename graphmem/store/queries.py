@@ -34,9 +34,9 @@ SCOPES: Mapping[str, frozenset[str]] = {
     "service": frozenset(),
 }
 _HEADER = re.compile(r"^//\s*(mode|scope|params|returns):[ \t]*(.*)$", re.MULTILINE)
-_NAME = re.compile(r"(?:^|,)\s*(\w+)\s*:")
+_DECLARED_NAME = re.compile(r"(?:^|,)\s*(\w+)\s*:")
 _NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`", re.DOTALL)
-_BRACKETS = re.compile(r"\[[^\]]*\]")
+_LIST_LITERAL = re.compile(r"\[[^\]]*\]")
 _PARAMETER = re.compile(r"\$(?P<name>\w+)")
 _PARAMETER_IN_CODE = re.compile(rf"(?P<other>{_NOT_CODE.pattern})|{_PARAMETER.pattern}", re.DOTALL)
 LANGUAGE = "CYPHER 25\n"
@@ -118,7 +118,7 @@ def parse(name: str, source: str) -> CypherStatement:
         raise QueryError(f"{name}.cypher: the header needs mode, scope, params and returns, each once.")
     if headers["mode"] not in ("read", "write") or headers["scope"] not in SCOPES:
         raise QueryError(f"{name}.cypher: mode is read or write, scope one of {', '.join(SCOPES)}.")
-    declared = frozenset(_NAME.findall(headers["params"]))
+    declared = frozenset(_DECLARED_NAME.findall(headers["params"]))
     used = frozenset(_PARAMETER.findall(_NOT_CODE.sub(" ", source)))
     if declared != used:
         raise QueryError(
@@ -128,7 +128,7 @@ def parse(name: str, source: str) -> CypherStatement:
     if not SCOPES[headers["scope"]] <= declared:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
-    returns = tuple(_NAME.findall(_BRACKETS.sub("", headers["returns"])))
+    returns = tuple(_DECLARED_NAME.findall(_LIST_LITERAL.sub("", headers["returns"])))
     language = PLANNED_LANGUAGE if name in PLANNED else LANGUAGE
     return CypherStatement(name, f"{language}{_as_sent(source)}", description, headers["mode"], declared, returns)
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 from zlib import compress, decompress
 
 import numpy as np
@@ -13,6 +13,8 @@ from graphmem import sealing
 from graphmem.errors import Tampered
 from graphmem.model import Keys, SourceKind, Vector, Who
 from graphmem.sealing import PAD, Stored, padded
+
+T = TypeVar("T")
 
 REMARK = "remark"
 """The kind in the graph of a chat remark that was observed; `chat` is that of turns, whose ids are not its refs."""
@@ -23,6 +25,17 @@ LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
 CLEAR = "clear"
 """Stands for the field where any clear one was altered."""
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield some items after the other.
+
+    Examples
+    --------
+    >>> [list(some) for some in batches([1, 2, 3], 2)]
+    [[1, 2], [3]]
+    """
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def moment(value: Any) -> datetime:

@@ -68,7 +68,7 @@ async def apply_commands(graph: Graph) -> None:
     (row,) = await graph.run("schema/list_indexes")
     for command in commands():
         wanted = not command.startswith(_DROP)
-        if (_named(command) in row["names"]) is wanted:
+        if (_made_name(command) in row["names"]) is wanted:
             continue
         try:
             await graph.execute(command, {}, reads=False)
@@ -77,7 +77,7 @@ async def apply_commands(graph: Graph) -> None:
             await graph.execute(command, {}, reads=False)
 
 
-def _named(command: str) -> str:
+def _made_name(command: str) -> str:
     """The name of the constraint or index that a command makes or drops."""
     (name,) = re.findall(r"(?:CONSTRAINT|INDEX) (\w+) IF", command)
     return str(name)

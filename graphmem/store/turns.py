@@ -166,7 +166,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
     answered = turn is not None and turn["state"] == TurnState.ANSWERED
     field = "reply" if answered else "given_reply"
     received = None if turn is None else damage.opened(lambda: _received(session, turn, field))
-    outcome = damage.opened(lambda: _outcome(session, turn_id, turn)) if answered else None
+    outcome = damage.opened(lambda: _read_outcome(session, turn_id, turn)) if answered else None
     # Of an answer that does not open nothing can be told again.
     kept = received is not None and (outcome is not None or not answered)
     state = State(
@@ -208,9 +208,9 @@ async def receive(graph: Graph, session: Session, received: Received, now: datet
         session_id=session.session_id,
         turn_id=received.turn_id,
         text=place.seal("text", received.text),
-        reply=_sealed(place, "given_reply", received.reply),
-        task=_sealed(place, "task", received.task),
-        opener=_sealed(place, "opener", received.opener),
+        reply=_sealed_text(place, "given_reply", received.reply),
+        task=_sealed_text(place, "task", received.task),
+        opener=_sealed_text(place, "opener", received.opener),
         used=list(received.used),
         at=received.at,
         now=now,
@@ -254,8 +254,8 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
             "text": place.seal("text", write.text),
             "reply": place.seal("reply", outcome.reply),
             "outcome": place.seal_packed("outcome", _OUTCOME.dump_json(outcome, exclude={"reply"})),
-            "task": _sealed(place, "task", write.task or None),
-            "opener": _sealed(place, "opener", write.opener),
+            "task": _sealed_text(place, "task", write.task or None),
+            "opener": _sealed_text(place, "opener", write.opener),
         },
         "source": {"id": f"source-{outcome.seq}"},
         "companion": _sealed_prediction(session, write.prediction, outcome.seq),
@@ -306,7 +306,7 @@ def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
     """The turns of the running conversation, oldest first; `turn/list`."""
     (row,) = await graph.run("turn/list", session)
-    return await only_intact(graph, session, row["turns"], lambda turn: _kept(session, turn))
+    return await only_intact(graph, session, row["turns"], lambda turn: _stored_turn(session, turn))
 
 
 async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime | None = None) -> list[Fact]:
@@ -397,7 +397,7 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
     }
 
 
-def _outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
+def _read_outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
     place = NodeSealer(session.keys, session, "Turn", turn_id)
     told = json.loads(place.packed("outcome", turn["outcome"]))
     stored = told | {"reply": place.text("reply", turn["reply"]), "repeated": True}
@@ -419,33 +419,33 @@ def _received(session: Session, turn: Row, field: str = "given_reply") -> Receiv
             # With the offset that it was sent with.
             at=turn["at"].to_native(),
             reply=None if reply is None else place.text(field, reply),
-            task=_opened(place, "task", turn["task"]),
-            opener=_opened(place, "opener", turn["opener"]),
+            task=_opened_text(place, "task", turn["task"]),
+            opener=_opened_text(place, "opener", turn["opener"]),
             used=tuple(TURN_NODE.clear["used"].value(turn["used"]) or ()),
         )
 
 
-def _kept(session: Session, row: Sequence[Any]) -> StoredTurn:
+def _stored_turn(session: Session, row: Sequence[Any]) -> StoredTurn:
     """A turn as `turn/list` returns it."""
     turn_id, at, text, reply, replied_by, task, opener = row
     place = NodeSealer(session.keys, session, "Turn", turn_id)
     with readable("Turn", turn_id):
-        said_at, before = from_ms(at), _opened(place, "opener", opener)
+        said_at, before = from_ms(at), _opened_text(place, "opener", opener)
         return StoredTurn(
             turn_id,
             Message(Author.STUDENT, place.text("text", text), said_at),
             Message(Author.COMPANION, place.text("reply", reply), said_at),
             replied_by,
             None if before is None else Message(Author.COMPANION, before, said_at),
-            _opened(place, "task", task) or "",
+            _opened_text(place, "task", task) or "",
         )
 
 
-def _sealed(place: NodeSealer, field: str, text: str | None) -> Stored | None:
+def _sealed_text(place: NodeSealer, field: str, text: str | None) -> Stored | None:
     return None if text is None else place.seal(field, text)
 
 
-def _opened(place: NodeSealer, field: str, sealed: Stored | None) -> str | None:
+def _opened_text(place: NodeSealer, field: str, sealed: Stored | None) -> str | None:
     return None if sealed is None else place.text(field, sealed)
 
 

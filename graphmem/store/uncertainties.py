@@ -74,7 +74,7 @@ def _recorded(session: Session, row: Row) -> Recorded:
     place = NodeSealer(session.keys, session, "Uncertainty", uncertainty_id)
     with readable("Uncertainty", uncertainty_id):
         return Recorded(
-            _opened(session, row, session), Undo() if sealed is None else undo_of(place.json("undo", sealed))
+            _opened_doubt(session, row, session), Undo() if sealed is None else undo_of(place.json("undo", sealed))
         )
 
 
@@ -95,16 +95,16 @@ async def find_uncertainties(
         "ids": None if ids is None else list(ids),
         "memory_ids": None if memory_ids is None else list(memory_ids),
     }
-    return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened(who, row, session))
+    return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened_doubt(who, row, session))
 
 
 async def list_opposed_edges(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> list[tuple[Edge, Edge]]:
     """Pairs of relationships of some memories that cannot both be so; `uncertainty/list_opposed_edges`."""
     rows = await graph.run("uncertainty/list_opposed_edges", who, ids=list(ids), limit=limit)
-    return await only_intact(graph, who, rows, lambda row: (_edge(*row["one"]), _edge(*row["other"])))
+    return await only_intact(graph, who, rows, lambda row: (_read_edge(*row["one"]), _read_edge(*row["other"])))
 
 
-def _edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -> Edge:
+def _read_edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -> Edge:
     return opened_edge(kind, weight, from_id, to_id, "Memory", created_at)
 
 
@@ -141,11 +141,13 @@ def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
 def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
     """Return the properties of an uncertainty that change as it is raised and settled."""
     doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, "Uncertainty", recorded.uncertainty.id)
-    texts = sealed_properties(place, UNCERTAINTY_NODE, doubt) | {"undo": place.seal_json("undo", _told(recorded.undo))}
+    texts = sealed_properties(place, UNCERTAINTY_NODE, doubt) | {
+        "undo": place.seal_json("undo", _undo_json(recorded.undo))
+    }
     return clear_properties(UNCERTAINTY_NODE, doubt, *STANDING_PROPERTIES) | texts
 
 
-def _opened(who: Who, row: Row, session: Session | None) -> Uncertainty:
+def _opened_doubt(who: Who, row: Row, session: Session | None) -> Uncertainty:
     held = row["uncertainty"]
     place = None if session is None else NodeSealer(session.keys, who, "Uncertainty", held["id"])
     with readable("Uncertainty", held["id"]):
@@ -163,20 +165,22 @@ def _opened(who: Who, row: Row, session: Session | None) -> Uncertainty:
         )
 
 
-def _told(undo: Undo) -> dict[str, Any]:
+def _undo_json(undo: Undo) -> dict[str, Any]:
     told = asdict(undo)
     for each in told["memories"]:
-        each |= {name: None if each[name] is None else each[name].isoformat() for name in _TIMES}
+        each |= {name: None if each[name] is None else each[name].isoformat() for name in _UNDO_AT}
     return told
 
 
-_TIMES = ("invalid_at", "last_reinforced_at")
+_UNDO_AT = ("invalid_at", "last_reinforced_at")
 
 
 def undo_of(told: dict[str, Any]) -> Undo:
     """What undoes a resolution, from what is sealed of it."""
     memories = tuple(
-        Earlier(**each | {name: None if each[name] is None else datetime.fromisoformat(each[name]) for name in _TIMES})
+        Earlier(
+            **each | {name: None if each[name] is None else datetime.fromisoformat(each[name]) for name in _UNDO_AT}
+        )
         for each in told["memories"]
     )
     edges = tuple((a, b, EdgeType(kind)) for a, b, kind in told["edges"])

@@ -65,7 +65,7 @@ async def list_unfinished(graph: Graph, before: datetime) -> list[tuple[str, str
 
 async def save_concepts(graph: Graph, institution: str, world: str, concepts: Sequence[Concept], now: datetime) -> None:
     """Add concepts, or change those of the same ids, which lose their embeddings; `world/set_concepts`."""
-    rows = [_row(concept) | {"world": world, "embedding": None} for concept in concepts]
+    rows = [_concept_row(concept) | {"world": world, "embedding": None} for concept in concepts]
     await graph.run("world/set_concepts", institution=institution, concepts=rows, now=now)
 
 
@@ -78,7 +78,7 @@ async def list_unembedded(graph: Graph, institution: str, after: str, limit: int
 async def save_concept_embeddings(graph: Graph, institution: str, concepts: Sequence[Concept], vectors: Matrix) -> None:
     """Set the embeddings of concepts whose words have not changed meanwhile; `world/set_embeddings`."""
     rows = [
-        {"id": concept.id, "words": _words(concept), "embedding": vector.tolist()}
+        {"id": concept.id, "words": _searched_words(concept), "embedding": vector.tolist()}
         for concept, vector in zip(concepts, vectors, strict=True)
     ]
     await graph.run("world/set_embeddings", institution=institution, embeddings=rows)
@@ -164,14 +164,14 @@ def concept_of(row: Sequence[Any]) -> Concept:
     return Concept(id, name, tuple(aliases), description, domain, grade, tuple(misconceptions or ()))
 
 
-def _words(concept: Concept) -> str:
+def _searched_words(concept: Concept) -> str:
     return "\n".join((concept.name, *concept.aliases, concept.description or "")).casefold()
 
 
-def _row(concept: Concept) -> dict[str, Any]:
+def _concept_row(concept: Concept) -> dict[str, Any]:
     # Null removes a property that an earlier import set.
     return asdict(concept) | {
         "aliases": list(concept.aliases),
         "misconceptions": list(concept.misconceptions),
-        "words": _words(concept),
+        "words": _searched_words(concept),
     }

@@ -16,11 +16,11 @@ class Equation:
     holds: bool
 
 
-_NUMBER = r"-?[$€£]?\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?"
+_AMOUNT = r"-?[$€£]?\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?"
 _OPERATOR = r"\s{0,3}[-+*/x×÷·−]\s{0,3}"
-_SIDE = rf"{_NUMBER}(?:{_OPERATOR}{_NUMBER}){{0,7}}"
+_SIDE = rf"{_AMOUNT}(?:{_OPERATOR}{_AMOUNT}){{0,7}}"
 _EQUATION = re.compile(rf"(?<![\w.,$€£])({_SIDE})\s{{0,3}}=\s{{0,3}}({_SIDE})(?![\w%])(?![.,]\d)")
-_PIECE = re.compile(rf"({_NUMBER})|([-+*/x×÷·−])")
+_EQUATION_PIECE = re.compile(rf"({_AMOUNT})|([-+*/x×÷·−])")
 
 # What stands before or after an equation and makes it part of something larger, which is not read.
 _OPEN_BEFORE = re.compile(
@@ -62,7 +62,7 @@ def equations(text: str) -> list[Equation]:
         return []
     found = []
     for match in _EQUATION.finditer(text):
-        holds = _holds(match[1], match[2])
+        holds = _sides_equal(match[1], match[2])
         if holds is None or _OPEN_BEFORE.search(text[max(0, match.start() - 12) : match.start()]):
             continue
         if not _OPEN_AFTER.match(text, match.end()):
@@ -70,12 +70,12 @@ def equations(text: str) -> list[Equation]:
     return found
 
 
-def _holds(left: str, right: str) -> bool | None:
+def _sides_equal(left: str, right: str) -> bool | None:
     """True if two sides are equal; None where that cannot be told, or where nothing was calculated."""
     a, b = _pieces(left), _pieces(right)
     if len(a) == 1 and len(b) == 1:
         return None
-    value, other = _value(a), _value(b)
+    value, other = _calculated(a), _calculated(b)
     if value is None or other is None:
         return None
     if value == other:
@@ -90,21 +90,21 @@ def _pieces(side: str) -> list[str]:
     """Numbers and operators in turn, in plain notation; a minus after a number subtracts."""
     pieces: list[str] = []
     position = 0
-    while match := _PIECE.search(side, position):
+    while match := _EQUATION_PIECE.search(side, position):
         text = match.group()
         if match[1] and text[0] == "-" and len(pieces) % 2 == 1:
             text = "-"
             position = match.start() + 1
         else:
             position = match.end()
-        pieces.append(text.translate(_PLAIN))
+        pieces.append(text.translate(_SUMS))
     return pieces
 
 
-_PLAIN = str.maketrans({"x": "*", "×": "*", "·": "*", "÷": "/", "−": "-", ",": None, "$": None, "€": None, "£": None})
+_SUMS = str.maketrans({"x": "*", "×": "*", "·": "*", "÷": "/", "−": "-", ",": None, "$": None, "€": None, "£": None})
 
 
-def _value(pieces: list[str]) -> Fraction | None:
+def _calculated(pieces: list[str]) -> Fraction | None:
     """The value of numbers and operators in turn; None on a division by zero."""
     terms = [Fraction(pieces[0])]
     for operator, number in zip(pieces[1::2], map(Fraction, pieces[2::2]), strict=True):
@@ -119,26 +119,26 @@ def _value(pieces: list[str]) -> Fraction | None:
     return sum(terms, Fraction(0))
 
 
-_SPOKEN = {"times": "x", "multiplied by": "x", "plus": "+", "minus": "-", "divided by": "/", "over": "/"}
+_SPOKEN_SIGNS = {"times": "x", "multiplied by": "x", "plus": "+", "minus": "-", "divided by": "/", "over": "/"}
 _SPOKEN_WORD = re.compile(r"(?<=\d)\s+(multiplied by|divided by|times|plus|minus|over)\s+(?=[$€£]?\d)", re.IGNORECASE)
 _SHARE_OF = re.compile(r"(?<=\d/)(\d{1,6}) of (?=[$€£]?\d)", re.IGNORECASE)
 _SPOKEN_EQUALS = re.compile(r"(?<=\d)\s+(?:is|are|equals|makes|gives)\s+(?=-?[$€£]?\d)", re.IGNORECASE)
-_ASKED = (
+_QUESTION_START = (
     r"^\W*(?:(?:so|and) )?(?:(?:what(?:'s| is| are)|whats|how much (?:is|are)|calculate|can you tell me what"
     r"|is (?:it|that))\s+)?"
 )
 _ASKED_SUM = re.compile(
-    rf"{_ASKED}({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
+    rf"{_QUESTION_START}({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
     re.IGNORECASE,
 )
 _ASKED_PART = re.compile(
-    rf"{_ASKED}({_NUMBER})\s?(?:%|per ?cent) of ({_NUMBER})\s*=?\s*(?:is|are)?\s*\??\s*$", re.IGNORECASE
+    rf"{_QUESTION_START}({_AMOUNT})\s?(?:%|per ?cent) of ({_AMOUNT})\s*=?\s*(?:is|are)?\s*\??\s*$", re.IGNORECASE
 )
 
 
 _PART_IS = re.compile(
-    rf"(?<![\w.,$€£])({_NUMBER})\s?(?:%|per ?cent) of ({_NUMBER})"
-    rf"(?:\s{{0,3}}=|\s{{1,3}}(?:is|are|equals|makes|gives)\s)\s{{0,3}}({_NUMBER})(?![\w%])"
+    rf"(?<![\w.,$€£])({_AMOUNT})\s?(?:%|per ?cent) of ({_AMOUNT})"
+    rf"(?:\s{{0,3}}=|\s{{1,3}}(?:is|are|equals|makes|gives)\s)\s{{0,3}}({_AMOUNT})(?![\w%])"
     r"(?![.,]\d)",
     re.IGNORECASE,
 )
@@ -148,7 +148,7 @@ def _parts_of(text: str) -> list[Equation]:
     """What is said to be so many percent of something; left alone where the result may be rounded."""
     found = []
     for match in _PART_IS.finditer(text):
-        share, whole, said = (Fraction(each.translate(_PLAIN)) for each in match.groups())
+        share, whole, said = (Fraction(each.translate(_SUMS)) for each in match.groups())
         value = share * whole / 100
         doubtful = "," in match.group() or value.denominator != 1
         if (value == said or not doubtful) and not _OPEN_AFTER.match(text, match.end()):
@@ -167,7 +167,7 @@ def spoken_equations(text: str) -> list[Equation]:
     ([], [Equation(text='20% of 50 = 15', holds=False)])
     """
     parts = _parts_of(text[:ARITHMETIC_CHARACTERS])
-    plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS])
+    plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN_SIGNS[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS])
     return [*equations(_SPOKEN_EQUALS.sub(" = ", _SHARE_OF.sub(r"\1 x ", plain))), *parts]
 
 
@@ -182,18 +182,18 @@ def reckoned_answer(text: str) -> str:
     ('15% of 80 = 12', '3*4 = 12', '3/4 x 24 = 18')
     """
     if (part := _ASKED_PART.match(text[:ARITHMETIC_CHARACTERS].strip())) is not None and "," not in part.group():
-        share, whole = (Fraction(each.translate(_PLAIN)) for each in part.groups())
-        return f"{part[1]}% of {part[2]} = {_written(share * whole / 100)}"
-    plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS].strip())
+        share, whole = (Fraction(each.translate(_SUMS)) for each in part.groups())
+        return f"{part[1]}% of {part[2]} = {_number_text(share * whole / 100)}"
+    plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN_SIGNS[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS].strip())
     match = _ASKED_SUM.match(_SHARE_OF.sub(r"\1 x ", plain))
     pieces = _pieces(match[1]) if match else []
     if match is None or len(pieces) == 1 or "," in match[1]:
         return ""
-    value = _value(pieces)
-    return "" if value is None else f"{' '.join(match[1].split())} = {_written(value)}"
+    value = _calculated(pieces)
+    return "" if value is None else f"{' '.join(match[1].split())} = {_number_text(value)}"
 
 
-def _written(value: Fraction) -> str:
+def _number_text(value: Fraction) -> str:
     """A value as a decimal where it has a short one, else as a fraction."""
     decimal = f"{float(value):.6f}".rstrip("0").rstrip(".")
     return decimal if Fraction(decimal) == value else str(value)

@@ -19,9 +19,9 @@ CHARACTERS_A_WORD = 6
 """For what is written without spaces, or is one endless word."""
 
 _BREAK = re.compile(r"[,;:]\s|\s[–—-]\s|[，、；]")
-_SPACE = re.compile(r"\s+")
+_SPACES = re.compile(r"\s+")
 _NO_WORRIES = re.compile(r"\bno (?=worries|problem|way\b|kidding)", re.I)
-_NAME = re.compile(r"[A-Z][a-z]+$")
+_CAPITALISED = re.compile(r"[A-Z][a-z]+$")
 
 
 def chunks(doc: Doc, passes: int = 1) -> tuple[SentenceSpan, ...]:
@@ -52,7 +52,7 @@ def chunks(doc: Doc, passes: int = 1) -> tuple[SentenceSpan, ...]:
     spans = _without_small_talk(doc)
     if not spans:
         return ()
-    pieces = _gathered(text, spans) if _size(text[spans[0][0] : spans[-1][1]]) > CHUNKED_WORDS else [_whole(spans)]
+    pieces = _gathered(text, spans) if _size(text[spans[0][0] : spans[-1][1]]) > CHUNKED_WORDS else [_whole_span(spans)]
     if passes > 1 and len(pieces) < MAX_CHUNKS:
         pieces = (
             [part for piece in pieces for part in _clauses(doc, piece)][:MAX_CHUNKS] if len(pieces) == 1 else pieces
@@ -77,10 +77,10 @@ def is_small_talk(sentence: Doc) -> bool:
     if not any(word in PHATIC for word in plain):
         return not words
     names = [i for i, word in enumerate(plain) if word not in PHATIC and word not in LIGHT]
-    return all(_NAME.match(words[i]) and _is_addressed(plain, i) for i in names[:3]) and len(names) <= 1
+    return all(_CAPITALISED.match(words[i]) and _is_name_called(plain, i) for i in names[:3]) and len(names) <= 1
 
 
-def _is_addressed(words: tuple[str, ...], place: int) -> bool:
+def _is_name_called(words: tuple[str, ...], place: int) -> bool:
     return place == len(words) - 1 or place == 0 or words[place - 1] in PHATIC
 
 
@@ -94,7 +94,7 @@ def _without_small_talk(doc: Doc) -> list[SentenceSpan]:
     return [(sentence.start, sentence.end) for sentence in sentences[first:last]]
 
 
-def _whole(spans: list[SentenceSpan]) -> SentenceSpan:
+def _whole_span(spans: list[SentenceSpan]) -> SentenceSpan:
     return spans[0][0], spans[-1][1]
 
 
@@ -118,7 +118,7 @@ def _gathered(text: str, spans: list[SentenceSpan]) -> list[SentenceSpan]:
             size = 0
         pieces[-1].append(span)
         size += more
-    merged = [_whole(piece) for piece in pieces]
+    merged = [_whole_span(piece) for piece in pieces]
     return _few(text, merged, target)
 
 
@@ -127,7 +127,7 @@ def _few(text: str, pieces: list[SentenceSpan], target: int) -> list[SentenceSpa
     if len(pieces) > 1 and _size(text[slice(*pieces[-1])]) < target // 2:
         pieces = [*pieces[:-2], (pieces[-2][0], pieces[-1][1])]
     together = math.ceil(len(pieces) / MAX_CHUNKS)
-    return [_whole(pieces[i : i + together]) for i in range(0, len(pieces), together)]
+    return [_whole_span(pieces[i : i + together]) for i in range(0, len(pieces), together)]
 
 
 def _cut_long(text: str, span: SentenceSpan, most: int) -> list[SentenceSpan]:
@@ -148,7 +148,7 @@ def _cut_long(text: str, span: SentenceSpan, most: int) -> list[SentenceSpan]:
 def _reach(text: str, start: int, end: int, most: int) -> int:
     """Characters that hold about `most` words from here."""
     limit = min(end - start, most * 2 * CHARACTERS_A_WORD)
-    found = _SPACE.finditer(text, start, start + limit)
+    found = _SPACES.finditer(text, start, start + limit)
     last = next(islice(found, most - 1, None), None)
     return last.end() - start if last else limit
 

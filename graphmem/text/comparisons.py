@@ -11,27 +11,27 @@ COMPARISON_CHARACTERS = 400
 ANSWER_WORDS = 5
 """Words within which an answer names its number."""
 
-_NUMBER = r"[$€£]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?%?"
-_ALTERNATIVES = re.compile(rf"(?P<one>{_NUMBER})(?: [a-z]+){{0,2}},? or (?P<other>{_NUMBER})(?!\s?[-+*/x×÷=<>])")
+_QUANTITY = r"[$€£]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?%?"
+_ALTERNATIVES = re.compile(rf"(?P<one>{_QUANTITY})(?: [a-z]+){{0,2}},? or (?P<other>{_QUANTITY})(?!\s?[-+*/x×÷=<>])")
 _MORE = re.compile(r"\b(?:bigger|larger|greater|more|longer|higher|heavier|biggest|largest|greatest)\b", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:smaller|less|shorter|lower|lighter|fewer|smallest|least)\b", re.IGNORECASE)
 _STATED = re.compile(
-    rf"(?<![\w.,$€£/])(?P<one>{_NUMBER})\s*(?:(?:is|are|was|were)(?P<denied>n't| not)?(?: (?:a lot|much|even|way))? "
-    rf"(?:(?P<more>{_MORE.pattern})|{_LESS.pattern}) than|(?P<sign>[<>]))\s*(?P<other>{_NUMBER})"
+    rf"(?<![\w.,$€£/])(?P<one>{_QUANTITY})\s*(?:(?:is|are|was|were)(?P<denied>n't| not)?(?: (?:a lot|much|even|way))? "
+    rf"(?:(?P<more>{_MORE.pattern})|{_LESS.pattern}) than|(?P<sign>[<>]))\s*(?P<other>{_QUANTITY})"
     r"(?=\s*(?:$|[.,;!?)](?!\d))|\s+(?:because|cause|cuz|cos|since|so|and|but|as|now)\b)",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
-    rf"^\W*(?:so,? )?(?:is|are) (?P<one>{_NUMBER}) (?:a lot |much |even )?(?P<how>{_MORE.pattern}|{_LESS.pattern}) "
-    rf"than (?P<other>{_NUMBER})\s*\?*$",
+_ASKED_MORE = re.compile(
+    rf"^\W*(?:so,? )?(?:is|are) (?P<one>{_QUANTITY}) (?:a lot |much |even )?(?P<how>{_MORE.pattern}|{_LESS.pattern}) "
+    rf"than (?P<other>{_QUANTITY})\s*\?*$",
     re.IGNORECASE,
 )
-_WHICH = re.compile(
+_ASKED_WHICH = re.compile(
     rf"^\W*(?:so,? )?(?:which(?: one)?|what) is (?P<how>(?!\w+est\b)(?:{_MORE.pattern}|{_LESS.pattern}))[,:]? "
-    rf"(?P<one>{_NUMBER}) or (?P<other>{_NUMBER})\s*\?*$",
+    rf"(?P<one>{_QUANTITY}) or (?P<other>{_QUANTITY})\s*\?*$",
     re.IGNORECASE,
 )
-_OPERATED = re.compile(r"[-+*/x×÷=^(]\s*$")
+_AFTER_OPERATOR = re.compile(r"[-+*/x×÷=^(]\s*$")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def stated_comparisons(text: str) -> tuple[Comparison, ...]:
     found = []
     plain = Doc(text[:COMPARISON_CHARACTERS]).shown.text.replace("’", "'")
     for match in _STATED.finditer(plain):
-        if _OPERATED.search(plain[: match.start()]):
+        if _AFTER_OPERATOR.search(plain[: match.start()]):
             continue
         one, other = (quantities(match[side]) for side in ("one", "other"))
         if len(one) == len(other) == 1 and not equal_values(one[0], other[0]):
@@ -90,7 +90,7 @@ def asked_comparison(text: str) -> str:
     ('', '')
     """
     plain = " ".join(text[:COMPARISON_CHARACTERS].split())
-    match = _ASKED.match(plain) or _WHICH.match(plain)
+    match = _ASKED_MORE.match(plain) or _ASKED_WHICH.match(plain)
     if match is None:
         return ""
     one, other = (quantities(match[side]) for side in ("one", "other"))
@@ -101,7 +101,7 @@ def asked_comparison(text: str) -> str:
         return f"{names[0]} and {names[1]} are equal"
     so = (one[0].value > other[0].value) is (_MORE.match(match["how"]) is not None)
     first, second = names if so else names[::-1]
-    said = "" if match.re is _WHICH else "Yes, " if so else "No, "
+    said = "" if match.re is _ASKED_WHICH else "Yes, " if so else "No, "
     return f"{said}{first} is {match['how'].lower()} than {second}"
 
 

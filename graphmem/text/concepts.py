@@ -50,7 +50,7 @@ MAX_NAME = 40
 """Letters of the longest word that is read as several or pieced together."""
 RUN_TOGETHER = 5
 """Most words of a name that is recognised without spaces."""
-_LINKS = frozenset(
+_LINKING_WORDS = frozenset(
     [
         "a",
         "an",
@@ -89,7 +89,7 @@ _BEFORE_VERB = frozenset(
 )
 _BEFORE_VERB |= {"must", "cannot", "ll", "t", "do", "does", "did", "really", "also", "just"}
 _DO = frozenset(["do", "does", "did", "doesn", "don", "didn"])
-_THIRD_PERSON = frozenset(["it", "that", "this", "which", "he", "she", "what", "who", "one"])
+_THIRD_PERSONS = frozenset(["it", "that", "this", "which", "he", "she", "what", "who", "one"])
 _ADVERBS = frozenset(["really", "also", "just", "only", "probably", "always", "usually", "actually", "still"])
 _DETERMINERS = frozenset(
     ["the", "a", "an", "my", "your", "his", "her", "its", "our", "their", "each", "every", "no", "any"]
@@ -170,7 +170,7 @@ class ConceptNames:
         bearers: dict[tuple[int, ...], dict[tuple[str, ...], dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
         for concept in concepts:
             for name in (concept.name, *concept.aliases):
-                words = tuple(word.text for word in _words(name))
+                words = tuple(word.text for word in _folded_words(name))
                 if words:
                     self._learn(name, words)
                     bearers[tuple(map(self._learnt_id, words))][words][concept.id] = None
@@ -213,7 +213,7 @@ class ConceptNames:
         return known
 
     def _content_key(self, words: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted(self._learnt_id(word) for word in words if word not in _LINKS))
+        return tuple(sorted(self._learnt_id(word) for word in words if word not in _LINKING_WORDS))
 
     def __bool__(self) -> bool:
         return bool(self._surfaces)
@@ -243,7 +243,7 @@ class ConceptNames:
         return tuple(sorted(found, key=lambda m: (m.start, -m.end)))
 
     def _found(self, text: Undisguised) -> Iterator[NamedSpan]:
-        words = list(_words(text.text))
+        words = list(_folded_words(text.text))
         plain = (words, *_spelled_out(text.text, words))
         readings = (
             *plain,
@@ -257,7 +257,7 @@ class ConceptNames:
 
     def _turned(self, text: Undisguised) -> Iterator[Undisguised]:
         """A text as a whole backwards, and rotated by 13, where a word of it nobody knows is a word of a name so."""
-        unknown = [word.text for word in _words(text.text) if not self._is_plain(word.text)]
+        unknown = [word.text for word in _folded_words(text.text) if not self._is_plain(word.text)]
         for turn in (backwards, rotated):
             if any(stem(turn(Undisguised(word)).text) in self._ids for word in unknown):
                 yield turn(text)
@@ -270,7 +270,7 @@ class ConceptNames:
             fitting = self._fitting(number, [word for _, word in known[first : last + 1]])
             if fitting:
                 common = fitting[0].common
-                is_verb = common is not None and _is_verb(words, first, common)
+                is_verb = common is not None and _is_made_verb(words, first, common)
                 ids_named = tuple(dict.fromkeys(i for surface in fitting for i in surface.concept_ids))
                 yield NamedSpan(ids_named, words[first].start, words[last].end, common, is_verb)
         yield from self._in_any_order(words, known)
@@ -289,7 +289,7 @@ class ConceptNames:
         """Names whose words stand in another order, with only articles, prepositions and marks between them."""
         run: list[int] = []
         for place, (number, word) in enumerate(known):
-            if word in _LINKS or words[place].text in _LINKS:
+            if word in _LINKING_WORDS or words[place].text in _LINKING_WORDS:
                 continue
             run = [*run[1 - MOST_CONTENT :], place] if number else []
             for first in range(len(run) - 1):
@@ -300,7 +300,7 @@ class ConceptNames:
                 numbers = self._unordered.get(tuple(sorted(known[p][0] for p in some)), ())
                 meant = {known[p][0]: known[p][1] for p in some}
                 for surface in (surface for number in numbers for surface in self._surfaces[number]):
-                    content = [each for each in surface.words if each not in _LINKS]
+                    content = [each for each in surface.words if each not in _LINKING_WORDS]
                     if all(is_form_of(meant.get(self._ids[stem(each)], ""), each) for each in content):
                         yield NamedSpan(surface.concept_ids, words[some[0]].start, words[place].end, surface.common)
 
@@ -367,7 +367,7 @@ class ConceptNames:
         if most > 1:
             for cut in range(1, len(word)):
                 part = word[:cut]
-                if part in _LINKS or (cut > 2 and stem(part) in self._ids):
+                if part in _LINKING_WORDS or (cut > 2 and stem(part) in self._ids):
                     yield from ((part, *rest) for rest in self._splits(word[cut:], most - 1))
         if stem(word) in self._ids and most < RUN_TOGETHER:
             yield (word,)
@@ -398,7 +398,7 @@ def longest(mentions: Sequence[NamedSpan]) -> tuple[NamedSpan, ...]:
     >>> [m.concept_ids for m in longest([NamedSpan(("prime number",), 0, 12), NamedSpan(("number",), 6, 12)])]
     [('prime number',)]
     """
-    return tuple(m for m in mentions if not any(_holds(other, m) for other in mentions))
+    return tuple(m for m in mentions if not any(_contains(other, m) for other in mentions))
 
 
 def hidden_mentions(mentions: Sequence[NamedSpan], known: Collection[str]) -> tuple[NamedSpan, ...]:
@@ -417,10 +417,10 @@ def hidden_mentions(mentions: Sequence[NamedSpan], known: Collection[str]) -> tu
     """
     shown = [m for m in mentions if any(i in known for i in m.concept_ids)]
     hidden = [m for m in mentions if not any(i in known for i in m.concept_ids)]
-    return tuple(m for m in hidden if not any(_holds(other, m) for other in shown))
+    return tuple(m for m in hidden if not any(_contains(other, m) for other in shown))
 
 
-def _holds(longer: NamedSpan, shorter: NamedSpan) -> bool:
+def _contains(longer: NamedSpan, shorter: NamedSpan) -> bool:
     return (
         longer.start <= shorter.start
         and shorter.end <= longer.end
@@ -428,7 +428,7 @@ def _holds(longer: NamedSpan, shorter: NamedSpan) -> bool:
     )
 
 
-def _is_verb(words: Sequence[_Word], place: int, name: str) -> bool:
+def _is_made_verb(words: Sequence[_Word], place: int, name: str) -> bool:
     """True if the words before a common word make a verb of it."""
     word, before = words[place].text, [each.text for each in words[max(0, place - VERB_REACH) : place]]
     if regular(word) != word and is_past(word):
@@ -436,11 +436,11 @@ def _is_verb(words: Sequence[_Word], place: int, name: str) -> bool:
     if not before or before[-1] in _DETERMINERS:
         return False
     if word == f"{name}s":
-        return before[-1] in _THIRD_PERSON or (
-            before[-1] in _ADVERBS and before[-2:-1] != [] and before[-2] in _THIRD_PERSON
+        return before[-1] in _THIRD_PERSONS or (
+            before[-1] in _ADVERBS and before[-2:-1] != [] and before[-2] in _THIRD_PERSONS
         )
     asked = any(what == "what" and do in _DO for what, do in pairwise(before))
-    told = before[-1] in _THIRD_PERSON and before[-2:-1] != [] and before[-2] in _DO
+    told = before[-1] in _THIRD_PERSONS and before[-2:-1] != [] and before[-2] in _DO
     return word == name and (before[-1] in _BEFORE_VERB or asked or told)
 
 
@@ -465,7 +465,7 @@ def _automaton(keys: Iterable[tuple[int, ...]]) -> ahocorasick.Automaton:
     return automaton
 
 
-def _words(text: str) -> Iterator[_Word]:
+def _folded_words(text: str) -> Iterator[_Word]:
     """The words of a text, folded, each with its place."""
     for token in fine_tokens(text):
         word = _folded(token.text)
@@ -487,11 +487,11 @@ def _spelled_out(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         # Letters may be numbered; a number between words is none of theirs.
         letters = [word for place, word in enumerate(words) if not _numbers_a_letter(words, place)]
         for gap, some in ((GAPS[0], words), (GAPS[1], letters)):
-            joined = _joined(some, partial(_are_letters, text, gap=gap), 2)
+            joined = _runs_joined(some, partial(_are_letters, text, gap=gap), 2)
             if len(joined) < len(some):
                 yield joined
     if "-" in text:
-        hyphened = _joined(words, lambda a, b: text[a.end : b.start].strip() == "-", 2)
+        hyphened = _runs_joined(words, lambda a, b: text[a.end : b.start].strip() == "-", 2)
         if len(hyphened) < len(words):
             yield hyphened
 
@@ -510,7 +510,7 @@ def _are_letters(text: str, one: _Word, other: _Word, gap: int) -> bool:
     )
 
 
-def _joined(words: Sequence[_Word], hang_together: Callable[[_Word, _Word], bool], least: int) -> list[_Word]:
+def _runs_joined(words: Sequence[_Word], hang_together: Callable[[_Word, _Word], bool], least: int) -> list[_Word]:
     """The words, each run of at least `least` that hang together as one."""
     runs: list[list[_Word]] = []
     for word in words:

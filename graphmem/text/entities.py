@@ -30,14 +30,14 @@ NAME_RARITY = 4.0
 """Rarity from which a capitalised word that opens a sentence may be a name."""
 
 
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 COMMON = 3.2
 """Rarity below which a capitalised word inside a sentence is only stressed."""
 
-_GIVEN = _words("""
+_GIVEN = _word_set("""
     carmen sandy joey jenna jade nikki randy kylie corey hector marcy gerald janice rodney
     aaron abby abdul abigail adam adrian ahmed aisha aiden alan albert alex alexa alexander alexis ali alice
     alicia alina
@@ -75,7 +75,7 @@ _GIVEN = _words("""
     thomas tiffany tim timothy tina toby todd tom tommy tony tracy tyler valentina vanessa vera veronica victor
     victoria vincent violet walter wayne wendy will william yasmin yusuf yuki zach zara zoe
 """)
-_PLACES = _words("""
+_PLACE_NAMES = _word_set("""
     africa america amsterdam antarctica argentina asia athens atlanta atlantic australia austria bangladesh
     barcelona
     beijing belgium berlin bolivia boston brazil bristol britain brussels bulgaria cairo california cambridge canada
@@ -92,7 +92,7 @@ _PLACES = _words("""
 _NEVER = (
     TIME_WORDS
     | set(WEEKDAYS + MONTHS)
-    | _words("""
+    | _word_set("""
     year halloween thanksgiving ramadan eid hanukkah
     diwali eve maths math mathematics english german french spanish italian latin chinese japanese russian
     arabic turkish
@@ -107,32 +107,32 @@ _NEVER = (
 """)
 )
 _FAMILIAR = KIN | ACQUAINTANCES
-_TOLD = _FAMILIAR | ANIMALS
+_LOWER_CASE = _FAMILIAR | ANIMALS
 
-_ABBREVIATED = _words("Mr Mrs Ms Dr")
-_TITLE = _words("mr mrs ms miss dr prof professor uncle aunt auntie grandma grandpa coach sir madame")
-_SHORT_TITLE = _words("mr mr. mrs mrs. ms. dr dr.")
+_ABBREVIATED = _word_set("Mr Mrs Ms Dr")
+_TITLES = _word_set("mr mrs ms miss dr prof professor uncle aunt auntie grandma grandpa coach sir madame")
+_SHORT_TITLE = _word_set("mr mr. mrs mrs. ms. dr dr.")
 _PLURAL_ACRONYM = re.compile(r"[A-Z]{2,4}s$")
-_LINKS = _words("of the de la van von del")
-_PLACE_BEFORE = _words("in at near from visit visited visiting around across outside inside towards through via")
-_TOWARDS = _words(
+_NAME_LINKS = _word_set("of the de la van von del")
+_PLACE_BEFORE = _word_set("in at near from visit visited visiting around across outside inside towards through via")
+_TOWARDS = _word_set(
     "go goes going went gone come came move moved moving travel travelled traveled fly flew fly drive "
     "drove trip bus train flight return returned back way road"
 )
-_PLACE_NOUN = _words(
+_PLACE_NOUN = _word_set(
     "school college university street road park lake river mountain mountains island city beach museum "
     "hospital academy church stadium station bridge hotel desert ocean sea bay valley village"
 )
-_GREETING = (
-    GREETINGS | GOODBYES | THANKS | INTERJECTIONS | PRAISE | _words("dear yeah yes sure right definitely absolutely")
+_GREETING_WORDS = (
+    GREETINGS | GOODBYES | THANKS | INTERJECTIONS | PRAISE | _word_set("dear yeah yes sure right definitely absolutely")
 )
-_OF_PERSON = _words(
+_OF_PERSON = _word_set(
     "says said told tells asked went thinks thought likes loves hates wants gave gives came lives plays "
     "and's is was has had does did can will would bought sold makes made won works spent needs gets got "
     "started wrote ate walked read ran used paid earned saved picked drank baked collected"
 )
 _COMMON_ENDS = ("ing", "tion", "ology", "ness", "ism", "ity", "s", "ed", "ery", "ly")
-_ENDS = frozenset('.!?…:;"“”()[]{}<>*#|\n')
+_SENTENCE_ENDS = frozenset('.!?…:;"“”()[]{}<>*#|\n')
 
 
 def named_entities(tokens: Iterable[Token]) -> tuple[Entity, ...]:
@@ -166,7 +166,7 @@ def named_entities(tokens: Iterable[Token]) -> tuple[Entity, ...]:
     if sum(map(str.isupper, texts)) > 0.5 * sum(t[0].isalpha() for t in texts) and len(texts) > 3:
         return ()
     found: dict[str, Entity] = {}
-    for entity in _found(texts):
+    for entity in _spans_named(texts):
         found.setdefault(entity.name.casefold(), entity)
     return tuple(found.values())[:MAX_ENTITIES]
 
@@ -186,10 +186,10 @@ def _with_titles(texts: Iterable[str]) -> Iterator[str]:
         yield held
 
 
-def _found(tokens: list[str]) -> Iterator[Entity]:
+def _spans_named(tokens: list[str]) -> Iterator[Entity]:
     place = 0
     while place < len(tokens):
-        if not tokens[place][0].isupper() and tokens[place].removesuffix("'s") not in _TOLD:
+        if not tokens[place][0].isupper() and tokens[place].removesuffix("'s") not in _LOWER_CASE:
             place += 1
             continue
         end = _run(tokens, place)
@@ -197,7 +197,7 @@ def _found(tokens: list[str]) -> Iterator[Entity]:
             yield from _relative(tokens, place)
             place += 1
             continue
-        yield from _named(tokens, place, end)
+        yield from _entities_of_span(tokens, place, end)
         place = end
 
 
@@ -209,7 +209,7 @@ def _run(tokens: list[str], place: int) -> int:
     while end < len(tokens):
         if _capital(tokens[end]) and not tokens[end - 1].endswith("'s"):
             end += 1
-        elif tokens[end] in _LINKS and end + 1 < len(tokens) and _capital(tokens[end + 1]) and end - place < 4:
+        elif tokens[end] in _NAME_LINKS and end + 1 < len(tokens) and _capital(tokens[end + 1]) and end - place < 4:
             end += 2
         else:
             break
@@ -220,71 +220,71 @@ def _capital(token: str) -> bool:
     """True if a word could be part of a name."""
     if token.lower() in _SHORT_TITLE:
         return token[0].isupper()
-    word = _bare(token)
+    word = _bare_name(token)
     if not word[:1].isupper() or len(word) == 1 or _PLURAL_ACRONYM.match(word) or (word.isupper() and len(word) > 5):
         return False
     plain = word.lower()
     return plain not in _NEVER and (plain == "will" or plain.split("'")[0] not in STOP_WORDS)
 
 
-def _bare(token: str) -> str:
+def _bare_name(token: str) -> str:
     token = token.removesuffix(".")
     return token[:-2] if token.endswith("'s") else token
 
 
 def _opens(tokens: list[str], place: int) -> bool:
-    return place == 0 or tokens[place - 1][-1] in _ENDS
+    return place == 0 or tokens[place - 1][-1] in _SENTENCE_ENDS
 
 
 def _may_open(tokens: list[str], place: int) -> bool:
     """True if a capitalised word that opens a sentence is a name all the same."""
-    word = _bare(tokens[place]).lower()
-    if word in _GIVEN or word in _PLACES or word in _TITLE or word in KIN_NAMES:
-        return word != "will" or _next(tokens, place) in _OF_PERSON
-    following = _next(tokens, place)
+    word = _bare_name(tokens[place]).lower()
+    if word in _GIVEN or word in _PLACE_NAMES or word in _TITLES or word in KIN_NAMES:
+        return word != "will" or _word_after(tokens, place) in _OF_PERSON
+    following = _word_after(tokens, place)
     if place + 1 < len(tokens) and _capital(tokens[place + 1]):
         return word_rarity(word) >= NAME_RARITY
     acts = following in _OF_PERSON or (following.endswith("ed") and len(following) > 4)
     return acts and word_rarity(word) >= NAME_RARITY and not word.endswith(_COMMON_ENDS)
 
 
-def _next(tokens: list[str], place: int) -> str:
+def _word_after(tokens: list[str], place: int) -> str:
     return tokens[place + 1].lower() if place + 1 < len(tokens) else ""
 
 
-def _before(tokens: list[str], place: int, back: int = 1) -> str:
+def _word_before(tokens: list[str], place: int, back: int = 1) -> str:
     return tokens[place - back].lower() if place >= back else ""
 
 
-def _named(tokens: list[str], start: int, end: int) -> Iterator[Entity]:
-    if _is_addressed(tokens, start, end):
+def _entities_of_span(tokens: list[str], start: int, end: int) -> Iterator[Entity]:
+    if _is_vocative(tokens, start, end):
         return
     words = [token.removesuffix(".") if token.lower() not in _SHORT_TITLE else token for token in tokens[start:end]]
-    words[-1] = _bare(words[-1])
+    words[-1] = _bare_name(words[-1])
     name = " ".join(words)
-    if any(c.isdigit() for c in name) or name.lower() in _TITLE - KIN_NAMES:
+    if any(c.isdigit() for c in name) or name.lower() in _TITLES - KIN_NAMES:
         return
     if len(words) == 1 and words[0].lower() in _FAMILIAR - KIN_NAMES:
         yield Entity(words[0].lower(), EntityKind.PERSON)
         return
     if len(words) > 1 or _is_telling(words[0].lower()):
-        yield Entity(name, _kind(tokens, start, words))
+        yield Entity(name, _entity_kind(tokens, start, words))
 
 
 def _is_telling(word: str) -> bool:
     """True if a capitalised word is more than a common word that was stressed."""
-    return word in _GIVEN or word in _PLACES or word in KIN_NAMES or word_rarity(word) >= COMMON
+    return word in _GIVEN or word in _PLACE_NAMES or word in KIN_NAMES or word_rarity(word) >= COMMON
 
 
-def _is_addressed(tokens: list[str], start: int, end: int) -> bool:
+def _is_vocative(tokens: list[str], start: int, end: int) -> bool:
     """True if a name is used as a vocative: "Hey Mel!", "Thanks, Caroline.", "Mel, that's great"."""
-    before, after = _before(tokens, start), tokens[end] if end < len(tokens) else ""
-    if before in _GREETING or (before == "," and _before(tokens, start, 2) in _GREETING):
+    before, after = _word_before(tokens, start), tokens[end] if end < len(tokens) else ""
+    if before in _GREETING_WORDS or (before == "," and _word_before(tokens, start, 2) in _GREETING_WORDS):
         return True
     if end - start > 2:
         return False
     if _opens(tokens, start) and after == ",":
-        following = _next(tokens, end)
+        following = _word_after(tokens, end)
         return not (_capital(tokens[end + 1]) if end + 1 < len(tokens) else True) and following not in (
             "and",
             "my",
@@ -294,22 +294,22 @@ def _is_addressed(tokens: list[str], start: int, end: int) -> bool:
             "our",
         )
     ended = after[:1] in (".", "!", "?")
-    return before == "," and ended and not _listed(tokens, start)
+    return before == "," and ended and not _in_list(tokens, start)
 
 
-def _listed(tokens: list[str], start: int) -> bool:
+def _in_list(tokens: list[str], start: int) -> bool:
     return start >= 2 and (tokens[start - 2][0].isupper() or tokens[start - 2].lower() in _FAMILIAR | ANIMALS)
 
 
-def _kind(tokens: list[str], start: int, words: list[str]) -> EntityKind:
+def _entity_kind(tokens: list[str], start: int, words: list[str]) -> EntityKind:
     first, last = words[0].lower().removesuffix("."), words[-1].lower()
-    before, earlier = _before(tokens, start), _before(tokens, start, 2)
-    if last in _PLACE_NOUN or first in _PLACES or last in _PLACES:
+    before, earlier = _word_before(tokens, start), _word_before(tokens, start, 2)
+    if last in _PLACE_NOUN or first in _PLACE_NAMES or last in _PLACE_NAMES:
         return EntityKind.PLACE
     if before in ANIMALS or (before == "," and _animal_list(tokens, start)):
         return EntityKind.THING
     if (
-        first in _TITLE
+        first in _TITLES
         or first in KIN_NAMES
         or (first in _GIVEN and len(words) < 3 and before not in ("play", "reading"))
     ):
@@ -329,19 +329,19 @@ def _animal_list(tokens: list[str], start: int) -> bool:
 
 
 def _is_person(tokens: list[str], start: int, length: int) -> bool:
-    before, after = _before(tokens, start), _next(tokens, start + length - 1)
+    before, after = _word_before(tokens, start), _word_after(tokens, start + length - 1)
     if before in _FAMILIAR or before in ("called", "named", "met", "with", "told", "asked"):
         return True
-    if before == "is" and _before(tokens, start, 2) in ("name", "friend"):
+    if before == "is" and _word_before(tokens, start, 2) in ("name", "friend"):
         return True
     return length <= 2 and (after in _OF_PERSON - {"is", "was", "has", "makes", "made", "used"})
 
 
 def _relative(tokens: list[str], place: int) -> Iterator[Entity]:
     """Somebody told by what they are to one ("my sister", "Dad"), or an animal with its name ("my dog Bello")."""
-    word = _bare(tokens[place]).lower()
-    owned = _before(tokens, place) in ("my", "our", "his", "her", "their") or (
-        _before(tokens, place, 2) in ("my", "our", "his", "her") and _before(tokens, place).isalpha()
+    word = _bare_name(tokens[place]).lower()
+    owned = _word_before(tokens, place) in ("my", "our", "his", "her", "their") or (
+        _word_before(tokens, place, 2) in ("my", "our", "his", "her") and _word_before(tokens, place).isalpha()
     )
     named = place + 1 < len(tokens) and _capital(tokens[place + 1]) and not tokens[place].endswith("'s")
     if word in _FAMILIAR and (owned or word in KIN_NAMES) and not named and not _is_told_name(tokens, place):

@@ -15,7 +15,7 @@ from graphmem.text.normalize import straightened
 from graphmem.text.stems import stem
 
 # Written without blanks (Thai, Lao, Burmese, Khmer, Kana, Han): where a word ends cannot be told from its letters.
-_DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _ALSO_WORDS = frozenset(
     """
     will may mark grace hope faith joy rose art bill jack june april august summer dawn ray pat rob sue drew grant chase
@@ -76,7 +76,7 @@ def surfacing(
     >>> surfacing([entry], Doc("Hello"), east, [north], now=0.0)
     []
     """
-    said = _read(message)
+    said = _read_message(message)
     ranked: list[tuple[tuple[bool, int, float, float], Surfaced]] = []
     for entry, own in zip(entries, vectors, strict=True):
         if not is_active(entry, now):
@@ -145,10 +145,10 @@ def triggered(trigger: str, message: Doc) -> bool:
     >>> triggered("fraction game", Doc("games with fractions")), triggered("分数", Doc("我不懂分数"))
     (False, True)
     """
-    return _read(message).has(trigger)
+    return _read_message(message).has(trigger)
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return straightened(unicodedata.normalize("NFKC", text))
 
 
@@ -164,15 +164,15 @@ class _Said:
     def has(self, trigger: str) -> bool:
         """True if a trigger occurs."""
         if _is_dense(trigger):
-            return _plain(trigger).casefold().strip() in self.text
-        return bool(_runs([self.stems.get(stem(word), set()) for word in Doc(_plain(trigger)).terms]))
+            return _plain_text(trigger).casefold().strip() in self.text
+        return bool(_adjacent([self.stems.get(stem(word), set()) for word in Doc(_plain_text(trigger)).terms]))
 
     def names(self, entity: str) -> bool:
         """True if an entity is named; a name that is also a common word has to be written as a name."""
         if _is_dense(entity):
-            return _plain(entity).casefold().strip() in self.text
-        words = Doc(_plain(entity)).terms
-        starts = _runs([self.places.get(word, set()) for word in words])
+            return _plain_text(entity).casefold().strip() in self.text
+        words = Doc(_plain_text(entity)).terms
+        starts = _adjacent([self.places.get(word, set()) for word in words])
         if len(words) == 1 and words[0] in _ALSO_WORDS:
             starts &= self.capitals
         return bool(starts)
@@ -180,18 +180,18 @@ class _Said:
 
 def _is_dense(text: str) -> bool:
     """True of words that are written without blanks, and not of mere marks of such a script."""
-    return _DENSE.search(text) is not None and any(map(str.isalnum, text))
+    return _UNSPACED_SCRIPTS.search(text) is not None and any(map(str.isalnum, text))
 
 
-def _runs(places: Sequence[set[int]]) -> set[int]:
+def _adjacent(places: Sequence[set[int]]) -> set[int]:
     """Start positions at which words at these places are adjacent, in order."""
     if not places:
         return set()
     return set.intersection(*({place - i for place in each} for i, each in enumerate(places)))
 
 
-def _read(message: Doc) -> _Said:
-    text = _plain(message.text)
+def _read_message(message: Doc) -> _Said:
+    text = _plain_text(message.text)
     doc = message if text == message.text else Doc(text)
     stems: dict[str, set[int]] = defaultdict(set)
     places: dict[str, set[int]] = defaultdict(set)

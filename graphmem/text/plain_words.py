@@ -23,13 +23,13 @@ MOSTLY_LEET = 0.3
 CUT_COMMONNESS = 4.5
 """Mean Zipf frequency of the words from which on a run is cut into them."""
 
-_LEET = tuple(str.maketrans("01345789@$!|+", letters) for letters in ("oieastbgasilt", "oleastbgasllt"))
+_LEET_READINGS = tuple(str.maketrans("01345789@$!|+", letters) for letters in ("oieastbgasilt", "oleastbgasllt"))
 _LEET_SIGN, _LETTER = re.compile(r"[01345789@$!|+]"), re.compile(r"[a-z]", re.IGNORECASE)
 _MEASURED = re.compile(r"\W*\d+(?:st|nd|rd|th|s|m|k|h|b|x|g|kg|cm|mm|km|kms|pm|am|min|mins|e)\W*", re.IGNORECASE)
-_RUN = re.compile(r"\S+")
-_APART = re.compile(r"(?<!\w)[^\W\d_](?:[\s.*_/|~-]{1,4}[^\W\d_]){3,}(?!\w)")
+_UNBROKEN = re.compile(r"\S+")
+_SPACED_LETTERS = re.compile(r"(?<!\w)[^\W\d_](?:[\s.*_/|~-]{1,4}[^\W\d_]){3,}(?!\w)")
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d_](?:[.*_|~][^\W\d_])+(?![\w])")
-_GAP = re.compile(r"[\s.*_/|~-]+")
+_LETTER_GAP = re.compile(r"[\s.*_/|~-]+")
 _LONG = re.compile(rf"[a-z]{{{LEAST_LETTERS},{MOST_LETTERS}}}", re.IGNORECASE)
 _SHORT_WORDS = frozenset("i a u".split())  # noqa: SIM905
 
@@ -45,11 +45,11 @@ def in_plain_words(text: str) -> str:
     'The 1st train is the B12, 3 + 4 = 7, and mp3 is a file.'
     """
     text = _in_latin(text)
-    text = _APART.sub(lambda match: _joined(match.group()), text)
-    text = _DOTTED.sub(lambda match: _joined(match.group()), text)
+    text = _SPACED_LETTERS.sub(lambda match: _spaced_letters(match.group()), text)
+    text = _DOTTED.sub(lambda match: _spaced_letters(match.group()), text)
     if _LEET_SIGN.search(text):
         text = _unleeted(text)
-    return _LONG.sub(lambda match: _cut(match.group()), text)
+    return _LONG.sub(lambda match: _cut_run(match.group()), text)
 
 
 def _in_latin(text: str) -> str:
@@ -63,13 +63,13 @@ def _in_latin(text: str) -> str:
 
 def _unleeted(text: str) -> str:
     """The text with the words that leetspeak stands for; what is short is read so only beside what is longer."""
-    runs = _RUN.findall(text)
+    runs = _UNBROKEN.findall(text)
     read = sum(_of_leet(run) is not None for run in runs if sum(map(str.isalnum, run)) > 2)
     if not read:
         return text
     if read > MOSTLY_LEET * len(runs):
-        return text.lower().translate(_LEET[0])
-    return _RUN.sub(
+        return text.lower().translate(_LEET_READINGS[0])
+    return _UNBROKEN.sub(
         lambda match: _of_leet(match.group()) or {"1": "i", "4": "a"}.get(match.group(), match.group()), text
     )
 
@@ -79,26 +79,26 @@ def _of_leet(run: str) -> str | None:
     core = run.rstrip("!|.,;:?)+")
     if not (_LEET_SIGN.search(core) and _LETTER.search(core)) or _MEASURED.fullmatch(core):
         return None
-    words = (core.lower().translate(table) for table in _LEET)
+    words = (core.lower().translate(table) for table in _LEET_READINGS)
     known = next((word for word in words if word in english_words()), None)
     return None if known is None else known + run[len(core) :]
 
 
-def _joined(run: str) -> str:
+def _spaced_letters(run: str) -> str:
     """Letters that stand apart as words; a wider gap than the narrowest parts two words."""
-    gaps = _GAP.findall(run)
+    gaps = _LETTER_GAP.findall(run)
     narrow = min(map(len, gaps))
     words = [""]
-    for letter, gap in zip(_GAP.split(run), [*gaps, ""], strict=True):
+    for letter, gap in zip(_LETTER_GAP.split(run), [*gaps, ""], strict=True):
         words[-1] += letter
         if len(gap) > narrow:
             words.append("")
-    made = " ".join(word if word.lower() in english_words() else _cut(word) for word in words)
+    made = " ".join(word if word.lower() in english_words() else _cut_run(word) for word in words)
     known = [word for word in made.lower().split() if word in english_words()]
     return made if 2 * sum(map(len, known)) > sum(map(len, words)) else run
 
 
-def _cut(run: str) -> str:
+def _cut_run(run: str) -> str:
     """The words that a run of letters without blanks is made of; the run itself where it is a word, or no words."""
     words, low = english_words(), run.lower()
     if low in words or len(run) > MOST_LETTERS:

@@ -28,7 +28,7 @@ ASKED_AS_WHOLE = "asked for"
 
 MEMORY = "memory"
 """Label of what asks for memories."""
-_MARKS = tuple(
+_PART_MARKS = tuple(
     map(
         re.compile,
         (
@@ -81,7 +81,7 @@ class ProfileModel:
         >>> load_profile_model().of_statements(np.zeros((0, 384), dtype=np.float32))
         []
         """
-        return [(ProfilePart(label), chance) for label, chance in _best(self.statement, vectors)]
+        return [(ProfilePart(label), chance) for label, chance in _best_parts(self.statement, vectors)]
 
     def of_work(self, vectors: Matrix) -> list[tuple[AskedFor, float]]:
         """Whether each statement tells what is hard (STRUGGLES), what can be done, or neither (OTHER), and its chance.
@@ -91,11 +91,11 @@ class ProfileModel:
         >>> load_profile_model().of_work(np.zeros((0, 384), dtype=np.float32))
         []
         """
-        return [(AskedFor(label), chance) for label, chance in _best(self.work, vectors)]
+        return [(AskedFor(label), chance) for label, chance in _best_parts(self.work, vectors)]
 
     def of_question(self, vector: Vector) -> tuple[AskedFor, float]:
         """The subject of a question, with its chance."""
-        ((label, chance),) = _best(self.question, vector[np.newaxis])
+        ((label, chance),) = _best_parts(self.question, vector[np.newaxis])
         return AskedFor(label), chance
 
     def asks_memory(self, message: Doc, vector: Vector) -> float:
@@ -120,7 +120,7 @@ def asking_marks(message: Doc) -> NDArray[np.float32]:
     """
     plain, words = message.excerpt.plain, frozenset(message.excerpt.plain_words)
     spoken_of = [not words.isdisjoint(some) for some in (FIRST_PERSON, SECOND_PERSON, _THIRD_PERSON)]
-    found = [mark.search(plain) is not None for mark in _MARKS]
+    found = [mark.search(plain) is not None for mark in _PART_MARKS]
     return np.array([*found, message.asks, asks_what_was_told(plain), *spoken_of], dtype=np.float32)
 
 
@@ -136,7 +136,7 @@ def load_profile_model(path: Path = PROFILE_FILE) -> ProfileModel:
         return ProfileModel(*(read_head(file, name) for name in ("statement", "work", "question", "asking")))
 
 
-def _best(head: LinearHead, vectors: Matrix) -> list[tuple[str, float]]:
+def _best_parts(head: LinearHead, vectors: Matrix) -> list[tuple[str, float]]:
     if not len(vectors):
         return []
     chances = head.chances(vectors)

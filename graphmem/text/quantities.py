@@ -26,7 +26,7 @@ _SIGNS = {"½": Fraction(1, 2), "¼": Fraction(1, 4), "¾": Fraction(3, 4), "⅓
 
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+"
 _NAMED = "|".join(sorted((*_SMALL, *_LARGE, *_PARTS), key=len, reverse=True))
-_PIECE = re.compile(
+_NUMBER_PIECE = re.compile(
     rf"(?P<whole>\d+)\s+(?P<over>\d+)/(?P<under>\d+)"
     rf"|(?P<top>{_DIGITS})\s?/\s?(?P<bottom>{_DIGITS})"
     rf"|(?P<digits>{_DIGITS})"
@@ -34,7 +34,7 @@ _PIECE = re.compile(
     rf"|\b(?P<named>(?:{_NAMED})\b(?:[\s-]+(?:and|a|{_NAMED})\b)*)"
     r"|(?P<mark>[=%.,;:!?)\n]|per ?cent\b)"
 )
-_NAME = re.compile(r"[a-z]+")
+_NAME_OF = re.compile(r"[a-z]+")
 _NEGATIVE = re.compile(r"(?:^|[=(,:;]\s*|\bis\s+|\bx\s*=\s*)[-−]\s?[$€£]?$")
 _OPERATED = re.compile(r"\s*(?:[-+*/x×÷·−^]\s*[$€£(]?\.?\d)")
 
@@ -73,13 +73,15 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     text = text[:QUANTITY_CHARACTERS].lower()
     found: list[Quantity] = []
     equal = False
-    for match in _PIECE.finditer(text):
+    for match in _NUMBER_PIECE.finditer(text):
         if match["mark"]:
             equal = match["mark"] == "="
             if match["mark"][0] in "%p" and found:
                 found[-1] = found[-1]._replace(percent=True)
         elif match["named"]:
-            found += _spoken([(word.group(), match.start() + word.start()) for word in _NAME.finditer(match["named"])])
+            found += _spoken(
+                [(word.group(), match.start() + word.start()) for word in _NAME_OF.finditer(match["named"])]
+            )
         else:
             found += _in_digits(match, text, equal)
             equal = False
@@ -87,14 +89,14 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def _in_digits(match: re.Match[str], text: str, equal: bool) -> Iterator[Quantity]:
-    value = _value(match)
+    value = _digits_value(match)
     if value is not None:
         negative = _NEGATIVE.search(text, max(0, match.start() - 12), match.start())
         result = equal and not _OPERATED.match(text, match.end())
         yield Quantity(-value if negative else value, result, match.start())
 
 
-def _value(match: re.Match[str]) -> Fraction | None:
+def _digits_value(match: re.Match[str]) -> Fraction | None:
     """The value of a number in digits; None where it is none, such as 1/0."""
     parts = [
         part.replace(",", "")
@@ -120,8 +122,8 @@ def _spoken(words: Sequence[tuple[str, int]]) -> Iterator[Quantity]:
     i = 0
     while i < len(names):
         start = i
-        whole, i = _whole(names, i)
-        part, after = _part(names, i, joined=whole is not None)
+        whole, i = _whole_number_at(names, i)
+        part, after = _part_at(names, i, joined=whole is not None)
         if part is not None:
             counted = whole is not None and names[i] in _PARTS and names[i] != "half"
             value = (whole or 0) * part if counted else (whole or 0) + part
@@ -133,7 +135,7 @@ def _spoken(words: Sequence[tuple[str, int]]) -> Iterator[Quantity]:
             i += 1
 
 
-def _whole(names: Sequence[str], i: int) -> tuple[int | None, int]:
+def _whole_number_at(names: Sequence[str], i: int) -> tuple[int | None, int]:
     """The whole number that begins at a word, if one does, and the place after it."""
     low, i = _below_hundred(names, i)
     if low is not None and low >= 10:  # nineteen fourteen
@@ -166,7 +168,7 @@ def _below_hundred(names: Sequence[str], i: int) -> tuple[int | None, int]:
     return (value + unit, i + 2) if unit is not None and 0 < unit < 10 else (value, i + 1)
 
 
-def _part(names: Sequence[str], i: int, *, joined: bool) -> tuple[Fraction | None, int]:
+def _part_at(names: Sequence[str], i: int, *, joined: bool) -> tuple[Fraction | None, int]:
     """The part of a whole that stands at a word: `half`, `third`; after a number also `and a half`."""
     if i < len(names) and names[i] in _PARTS:
         return Fraction(1, _PARTS[names[i]]), i + 1

@@ -20,8 +20,8 @@ _I = (
 _AM_ADVERBS = r"(?: (?:also|now|only|already|currently|actually|not|really|just|almost))*"
 _AM_NOW = rf"\b(?:i'm|im|i am|we're|we are){_AM_ADVERBS}"
 _AM = rf"\b(?:i'm|im|i am|i was|we're|we are){_AM_ADVERBS}"
-_NOT = r"(?: (?:don't|dont|do not|can't|cant|never|didn't|no longer))?(?: (?:really|even))?"
-_NUMBER = rf"(?:\d{{1,3}}|{SMALL_NUMBERS})"
+_DENIED = r"(?: (?:don't|dont|do not|can't|cant|never|didn't|no longer))?(?: (?:really|even))?"
+_SLOT_NUMBER = rf"(?:\d{{1,3}}|{SMALL_NUMBERS})"
 _ANIMALS = "|".join(sorted(ANIMALS))
 _ILL = (
     r"asthma|diabetes|dyslexia|dyscalculia|adhd|add|autism|epilepsy|anxiety|depression|eczema|migraines?"
@@ -36,7 +36,7 @@ _OF_MINE = (
 )
 
 # What tells an attribute of the student; {o} stands for what follows, in its basic form. The first that fits counts.
-_SELF = tuple(
+_SELF_PATTERNS = tuple(
     (re.compile(pattern), slot)
     for pattern, slot in (
         (
@@ -55,17 +55,17 @@ _SELF = tuple(
             "name",
         ),
         (
-            rf"{_AM_NOW} {_NUMBER}(?= ?(?:$|[.,!;]|years?|yrs?|y/?o\b|since|and|now|but|today|tomorrow))"
-            rf"|\bi (?:just )?turned {_NUMBER}\b",
+            rf"{_AM_NOW} {_SLOT_NUMBER}(?= ?(?:$|[.,!;]|years?|yrs?|y/?o\b|since|and|now|but|today|tomorrow))"
+            rf"|\bi (?:just )?turned {_SLOT_NUMBER}\b",
             "age",
         ),
         (
-            rf"{_I}{_NOT} (?:live|lived|used to live|living|have moved|moved|(?:just )?moved) (?:with"
+            rf"{_I}{_DENIED} (?:live|lived|used to live|living|have moved|moved|(?:just )?moved) (?:with"
             rf"|alone)\b",
             "household",
         ),
         (
-            rf"{_I}{_NOT} (?:live|lived|used to live|moved|have moved|reside|stay) ?(?:back )?(?:in|to|at|near"
+            rf"{_I}{_DENIED} (?:live|lived|used to live|moved|have moved|reside|stay) ?(?:back )?(?:in|to|at|near"
             rf"|on|from|over|next)\b|{_AM} living in\b",
             "home",
         ),
@@ -93,7 +93,7 @@ _SELF = tuple(
         ),
         (rf"{_AM} (?:a |an )?(?:vegetarian|vegan|pescatarian)\b", "diet"),
         (
-            rf"{_I}{_NOT} (?:have|got|'ve got|suffer from|was diagnosed with) (?:{_ILL})\b|{_AM} (?:diabetic"
+            rf"{_I}{_DENIED} (?:have|got|'ve got|suffer from|was diagnosed with) (?:{_ILL})\b|{_AM} (?:diabetic"
             rf"|dyslexic|autistic|epileptic|asthmatic|colou?r[- ]?blind|deaf|blind)\b",
             "medical condition",
         ),
@@ -116,13 +116,13 @@ _SELF = tuple(
             "dream job",
         ),
         (
-            rf"{_I}{_NOT} (?:have|got|own|'ve got|adopted)(?: got)? (?:an? |{_NUMBER} "
+            rf"{_I}{_DENIED} (?:have|got|own|'ve got|adopted)(?: got)? (?:an? |{_SLOT_NUMBER} "
             rf"|some )?(?:\w+ ){{0,2}}(?:{_ANIMALS}|pet)(?:s|es)?\b|\bmy (?:pet"
             rf"|{_ANIMALS})\b(?:'s name)?(?: is|,? [a-z]+ is| called| named)",
             "pet",
         ),
         (
-            rf"{_I}{_NOT} (?:have|got|'ve got) (?:an? |no |any |{_NUMBER} )?(?:\w+ )?(?:brothers?|sisters?"
+            rf"{_I}{_DENIED} (?:have|got|'ve got) (?:an? |no |any |{_SLOT_NUMBER} )?(?:\w+ )?(?:brothers?|sisters?"
             rf"|siblings?|step\w+)\b|{_AM} an only child\b",
             "siblings",
         ),
@@ -136,7 +136,7 @@ _SELF = tuple(
         ),
         (r"\bi (?:work|worked) (?:as|at|for|in)\b|\bi (?:got|have) (?:a|my) (?:new )?job (?:as|at)\b", "job"),
         (
-            rf"{_I}{_NOT} (?:like|likes|love|hate|enjoy|dislike|adore|prefer|can't stand|cant stand|loathe|detest)"
+            rf"{_I}{_DENIED} (?:like|likes|love|hate|enjoy|dislike|adore|prefer|can't stand|cant stand|loathe|detest)"
             r" (?:to |the |a |an |my )?(?P<o>(?!it\b|that\b|this\b|how\b|when\b|you\b|your\b|them\b|what\b"
             r"|him\b|her\b|and\b|or\b)[a-z' -]+)",
             "likes:{o}",
@@ -147,7 +147,7 @@ _SELF = tuple(
             "likes:{o}",
         ),
         (
-            rf"{_I}{_NOT} play(?:ed)? (?:the |some )?(?!with\b|a\b|on\b|it\b|that\b"
+            rf"{_I}{_DENIED} play(?:ed)? (?:the |some )?(?!with\b|a\b|on\b|it\b|that\b"
             rf"|games?\b)(?P<o>[a-z]+(?: (?:guitar|piano|drums|football|tennis|hockey|polo))?)",
             "plays {o}",
         ),
@@ -159,15 +159,15 @@ _SELF = tuple(
         ),
         (r"\bi(?:'m| am) \d+ ?(?:cm|m|feet|foot|inches|ft)\b|\bi(?:'m| am) \d\.\d+ ?m\b", "height"),
         (r"\bi weigh\b", "weight"),
-        (rf"{_I}{_NOT} (?:support|cheer for|root for)\b", "favourite team"),
-        (rf"{_I}{_NOT} collect (?P<o>[a-z' -]+)", "collects:{o}"),
-        (rf"{_I}{_NOT} speak (?P<o>[a-z]+)", "speaks:{o}"),
+        (rf"{_I}{_DENIED} (?:support|cheer for|root for)\b", "favourite team"),
+        (rf"{_I}{_DENIED} collect (?P<o>[a-z' -]+)", "collects:{o}"),
+        (rf"{_I}{_DENIED} speak (?P<o>[a-z]+)", "speaks:{o}"),
         (
-            rf"{_I}{_NOT} (?:walk|cycle|bike|ride|take the (?:bus|train|tram|subway)|go by (?:bus|bike|car"
+            rf"{_I}{_DENIED} (?:walk|cycle|bike|ride|take the (?:bus|train|tram|subway)|go by (?:bus|bike|car"
             rf"|train)) ?(?:my bike )?to school\b",
             "way to school",
         ),
-        (rf"{_I}{_NOT} (?:go to (?:bed|sleep)|get up|wake up) at\b", "bedtime"),
+        (rf"{_I}{_DENIED} (?:go to (?:bed|sleep)|get up|wake up) at\b", "bedtime"),
         (r"\bi(?:'m| am) (?:a |an )?(?:muslim|christian|jewish|hindu|buddhist|catholic|atheist)\b", "religion"),
         (r"\bmy (?P<a>[a-z]+ (?:teacher|coach|club|team|level|score|instructor|tutor))(?:'s name)? is\b", "{a}"),
         (rf"\bmy (?P<a>{_OF_MINE})(?:'s| is| are| ends| starts| was)\b", "{a}"),
@@ -187,7 +187,7 @@ _THEIRS = tuple(
         (r"(?:'s)? birthday is\b", "birthday"),
         (r"(?:[a-z]+ )?(?:still |now |also )?(?:lives?|lived|living|moved)\b", "home"),
         (r"(?:[a-z]+ )?(?:is|comes?|was born) (?:originally )?(?:from|in)\b", "origin"),
-        (rf"(?:[a-z]+ )?is (?:already |now |only )?{_NUMBER}(?: years| now|$|[.,!;])", "age"),
+        (rf"(?:[a-z]+ )?is (?:already |now |only )?{_SLOT_NUMBER}(?: years| now|$|[.,!;])", "age"),
         (
             rf"(?:[a-z]+ )?(?:is|works as|became) an? (?:\w+ )?[a-z]+(?:{OCCUPATION_ENDINGS})\b"
             r"|(?:[a-z]+ )?(?:works|teaches) (?:as|at|in|for)\b",
@@ -222,7 +222,7 @@ _STOPS = re.compile(
 )
 
 
-_SPOKEN = re.compile(r"[\"“][^\"”]*\b(?:i|i'm|im|my|me|we|our)\b[^\"”]*(?:[\"”]|$)")
+_QUOTED_SPEECH = re.compile(r"[\"“][^\"”]*\b(?:i|i'm|im|my|me|we|our)\b[^\"”]*(?:[\"”]|$)")
 """Words of somebody's that are quoted."""
 
 
@@ -267,7 +267,7 @@ def slot_of(doc: Doc, speaker: str | None = None) -> str | None:
     whole = min(len(doc.text), TYPE_CHARACTERS)
     for sentence in doc.sentences:
         # "The girl says: I live in the walls" tells of no home.
-        told = _SPOKEN.sub(lambda m: " " * len(m.group()), sentence.plain[: max(0, whole - sentence.start)])
+        told = _QUOTED_SPEECH.sub(lambda m: " " * len(m.group()), sentence.plain[: max(0, whole - sentence.start)])
         if len(told) < SHARE * whole or told.endswith("?"):
             continue
         if (found := _theirs(told) or _own(told)) is not None:
@@ -380,20 +380,20 @@ def _theirs(sentence: str) -> str | None:
     who = base_kin(related["who"])
     for pattern, slot in _THEIRS:
         found = pattern.match(sentence, related.end("who")) or pattern.match(sentence, related.end())
-        if found and (named := _filled(slot, found)):
+        if found and (named := _filled_slot(slot, found)):
             return f"{who} {named}"
     return None
 
 
 def _own(sentence: str) -> str | None:
-    for pattern, slot in _SELF:
+    for pattern, slot in _SELF_PATTERNS:
         found = pattern.search(sentence)
-        if found and (named := _filled(slot, found)):
+        if found and (named := _filled_slot(slot, found)):
             return named
     return None
 
 
-def _filled(slot: str, found: re.Match[str]) -> str | None:
+def _filled_slot(slot: str, found: re.Match[str]) -> str | None:
     """The slot with what was found in it; None where nothing is left of the object."""
     groups = found.groupdict()
     if "{o}" in slot:

@@ -23,25 +23,30 @@ class TimeRange:
 
 Rule = Callable[[re.Match[str], datetime], TimeRange | None]
 
-_MONTHS = tuple(month[:3] for month in MONTHS)
+_MONTH_STARTS = tuple(month[:3] for month in MONTHS)
 _SEASONS = {"spr": 3, "sum": 6, "aut": 9, "fal": 9, "win": 12}
-_DAYS = tuple(day[:3] for day in WEEKDAYS)
+_DAY_STARTS = tuple(day[:3] for day in WEEKDAYS)
 _HOURS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
-_WORDS = "a one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-_COUNTS = {word: max(1, n) for n, word in enumerate(_WORDS)} | {"an": 1, "couple": 2, "few": 3, "several": 4}
+_NUMERALS = "a one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_COUNT_WORDS = {word: max(1, n) for n, word in enumerate(_NUMERALS)} | {
+    "an": 1,
+    "couple": 2,
+    "few": 3,
+    "several": 4,
+}
 
 # Months, seasons and years are also names, verbs and numbers: alone they need a word before them that dates.
 _DATING = r"(?:\b(?:in|of|during|since|before|after|until|till|through|from|between|early|late|mid|over)(?: the)?[ -])"
 _JOINING = rf"(?:{_DATING}|(?-i:\b(?:and|or|to) (?=[A-Z])))"
-_MONTH = r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-_MONTH += r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-_NAME = _MONTH.replace("jan(", "spring|summer|autumn|fall|winter|jan(", 1)
-_WEEKDAY = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun))\b"
+_MONTH_NAME = r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+_MONTH_NAME += r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+_MONTH_OR_SEASON = _MONTH_NAME.replace("jan(", "spring|summer|autumn|fall|winter|jan(", 1)
+_WEEKDAY_NAME = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun))\b"
 _DAY, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>19\d\d|20\d\d|2100)\b"
 _OF_YEAR = rf"(?:,? (?:of )?{_YEAR})"
-_WHICH = r"\b(?P<which>last|this|past|next|previous) "
-_COUNT = rf"(?:a )?(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})(?: of)? (?P<unit>day|week|month|year)s?\b"
-_PART = rf"(?P<part>{'|'.join(_HOURS)})\b"
+_WHICH_OF = r"\b(?P<which>last|this|past|next|previous) "
+_COUNT = rf"(?:a )?(?P<count>\d{{1,3}}|{'|'.join(_COUNT_WORDS)})(?: of)? (?P<unit>day|week|month|year)s?\b"
+_PART_OF_DAY = rf"(?P<part>{'|'.join(_HOURS)})\b"
 _NO_COUNT = r"(?=$|[^\w ,/.-]|[,.-](?!\d)| (?:and|or|to|until|till|did|was|were|had|what|when|where|who|i|we|he|she)\b)"
 _SINCE = re.compile(r"\b(since|after|before|until|till)(?: the| last| early| late)?[ -]?$", re.IGNORECASE)
 _FROM = re.compile(r"\b(?:between|from)(?: the| last)? ?$", re.IGNORECASE)
@@ -84,7 +89,7 @@ def time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
         raise InvalidInput("The present time needs a time zone and a year from 1901 to 2100.")
     # Days are those of its clock, whatever the zone.
     text, clock = " ".join(text.split()), now.replace(tzinfo=UTC)
-    named = dict.fromkeys(found for found in _joined(text, _named(text, clock), clock) if _sound(found))
+    named = dict.fromkeys(found for found in _ranges_joined(text, _single_ranges(text, clock), clock) if _sound(found))
     return tuple(TimeRange(*(edge.replace(tzinfo=now.tzinfo) for edge in (each.start, each.end))) for each in named)
 
 
@@ -92,7 +97,7 @@ def _sound(found: TimeRange) -> bool:
     return EARLIEST <= found.start < found.end <= LATEST
 
 
-def _named(text: str, now: datetime) -> list[tuple[int, int, TimeRange]]:
+def _single_ranges(text: str, now: datetime) -> list[tuple[int, int, TimeRange]]:
     """Single expressions with their places; what a rule has read no later rule reads again."""
     taken = bytearray(len(text))
     found = []
@@ -107,30 +112,30 @@ def _named(text: str, now: datetime) -> list[tuple[int, int, TimeRange]]:
     return sorted(found, key=lambda entry: entry[0])
 
 
-def _joined(text: str, named: list[tuple[int, int, TimeRange]], now: datetime) -> list[TimeRange]:
+def _ranges_joined(text: str, named: list[tuple[int, int, TimeRange]], now: datetime) -> list[TimeRange]:
     """Expressions with the words around them: since June, between May and July."""
     ranges: list[TimeRange] = []
     opened: tuple[int, TimeRange] | None = None
     for start, end, read in named:
         before = text[max(0, start - 20) : start]
         if opened is not None and _TO.fullmatch(text[opened[0] : start][:20]):
-            ranges[-1] = _between(opened[1], read)
+            ranges[-1] = _range_between(opened[1], read)
             opened = None
             continue
         opened = (end, read) if _FROM.search(before) else None
         match = _SINCE.search(before)
-        ranges.append(_bounded(match[1].lower(), read, now) if match else read)
+        ranges.append(_open_range(match[1].lower(), read, now) if match else read)
     return ranges
 
 
-def _between(first: TimeRange, second: TimeRange) -> TimeRange:
+def _range_between(first: TimeRange, second: TimeRange) -> TimeRange:
     start = first.start
     while start >= second.end and start.year > EARLIEST.year:  # between November and February: of the year before
         start = start.replace(year=start.year - 1, day=min(start.day, 28))
     return TimeRange(start, second.end)
 
 
-def _bounded(word: str, read: TimeRange, now: datetime) -> TimeRange:
+def _open_range(word: str, read: TimeRange, now: datetime) -> TimeRange:
     if word == "since":
         return TimeRange(read.start, max(now, read.end))
     if word == "after":
@@ -144,7 +149,7 @@ def _months(year: int, month: int, count: int) -> TimeRange:
     return TimeRange(start, end)
 
 
-def _whole(unit: str, now: datetime, steps: int) -> TimeRange:
+def _whole_unit(unit: str, now: datetime, steps: int) -> TimeRange:
     """The day, week, weekend, month or year that is so many steps from the present one."""
     if unit in ("month", "year"):
         return _months(now.year, now.month + steps, 1) if unit == "month" else _months(now.year + steps, 1, 12)
@@ -162,7 +167,7 @@ def _back(count: int, unit: str, now: datetime) -> TimeRange:
 def _months_of(name: str) -> tuple[int, int]:
     """First month and number of months of a month or season."""
     name = name[:3].lower()
-    return (_SEASONS[name], 3) if name in _SEASONS else (_MONTHS.index(name) + 1, 1)
+    return (_SEASONS[name], 3) if name in _SEASONS else (_MONTH_STARTS.index(name) + 1, 1)
 
 
 def _date(match: re.Match[str], now: datetime) -> TimeRange | None:
@@ -197,38 +202,38 @@ def _named_months(match: re.Match[str], now: datetime) -> TimeRange:
     return years[2] if which == "this" else over[-1]
 
 
-def _year(match: re.Match[str], _: datetime) -> TimeRange:
+def _year_range(match: re.Match[str], _: datetime) -> TimeRange:
     return _months(int(match["year"]), 1, 12)
 
 
-def _weekday(match: re.Match[str], now: datetime) -> TimeRange:
-    ahead = _DAYS.index(match["weekday"][:3].lower()) - now.weekday()
+def _weekday_range(match: re.Match[str], now: datetime) -> TimeRange:
+    ahead = _DAY_STARTS.index(match["weekday"][:3].lower()) - now.weekday()
     steps = {"on": -(-ahead % 7), "this": ahead, "next": ahead + 7}
-    return _whole("day", now, steps.get((match["which"] or "on").lower(), -(-ahead % 7 or 7)))
+    return _whole_unit("day", now, steps.get((match["which"] or "on").lower(), -(-ahead % 7 or 7)))
 
 
-def _unit(match: re.Match[str], now: datetime) -> TimeRange:
-    return _whole(match["unit"].lower(), now, {"this": 0, "next": 1}.get(match["which"].lower(), -1))
+def _unit_range(match: re.Match[str], now: datetime) -> TimeRange:
+    return _whole_unit(match["unit"].lower(), now, {"this": 0, "next": 1}.get(match["which"].lower(), -1))
 
 
-def _counted(match: re.Match[str], now: datetime) -> TimeRange:
+def _units_back(match: re.Match[str], now: datetime) -> TimeRange:
     found, unit = match.groupdict(), match["unit"].lower()
     word = found.get("count", "a").lower()
-    count = int(word) if word.isdecimal() else _COUNTS[word]
+    count = int(word) if word.isdecimal() else _COUNT_WORDS[word]
     if "ago" not in found:
         return _back(count, unit, now)
     if word in ("few", "several"):
-        return TimeRange(_whole(unit, now, -2 * count).start, _whole(unit, now, 1 - count).end)
+        return TimeRange(_whole_unit(unit, now, -2 * count).start, _whole_unit(unit, now, 1 - count).end)
     if unit == "week":
-        day = _whole("day", now, -7 * count)
+        day = _whole_unit("day", now, -7 * count)
         return TimeRange(day.start - timedelta(days=3), day.end + timedelta(days=3))
-    return _whole(unit, now, -count)
+    return _whole_unit(unit, now, -count)
 
 
 def _day(match: re.Match[str], now: datetime) -> TimeRange:
     word = match["word"].lower()
     steps = {"day before yesterday": -2, "yesterday": -1, "last": -1, "tomorrow": 1}
-    day = _whole("day", now, steps.get(word, 0))
+    day = _whole_unit("day", now, steps.get(word, 0))
     part = "night" if word == "tonight" else match["part"]
     first, last = _HOURS[part.lower()] if part else (0, 24)
     return TimeRange(day.start + timedelta(hours=first), day.start + timedelta(hours=last))
@@ -239,17 +244,17 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
     for pattern, rule in (
         (rf"(?<![\w/-]){_YEAR}-(?P<number>0[1-9]|1[0-2])-{_DAY}(?![\d/-])", _date),
         (rf"(?<![\w/.-]){_DAY}/(?P<other>\d{{1,2}})/{_YEAR}(?![\d/-])", _date),
-        (rf"(?<![\w.,/-]){_DAY}(?P<nth>(?:st|nd|rd|th)(?: of)?)? {_MONTH}{_OF_YEAR}?", _date),
-        (rf"\b{_MONTH} {_DAY}(?P<nth>st|nd|rd|th)?(?:{_OF_YEAR}|(?![\w/%]|[.,:]\d))", _date),
-        (rf"\b{_NAME}{_OF_YEAR}", _named_months),
-        (rf"(?:{_WHICH}|{_JOINING})(?P<at>{_NAME})", _named_months),
-        (rf"(?:{_WHICH}|\bon |\b(?=[a-z]{{3,6}}day\b)){_WEEKDAY}", _weekday),
-        (rf"\b{_COUNT}(?P<ago> ago)\b", _counted),
-        (rf"\b(?:last|past|previous) {_COUNT}", _counted),
-        (r"\bpast (?P<unit>day|week|month|year)\b", _counted),
-        (rf"{_WHICH}(?P<unit>weekend|week|month|year)\b", _unit),
-        (rf"\b(?P<word>day before yesterday|yesterday|today|tonight|tomorrow)\b(?: {_PART})?", _day),
-        (rf"\b(?P<word>this|last) {_PART}", _day),
-        (rf"(?:{_DATING}|\b(?:and|or|to) )(?P<at>{_YEAR}){_NO_COUNT}", _year),
+        (rf"(?<![\w.,/-]){_DAY}(?P<nth>(?:st|nd|rd|th)(?: of)?)? {_MONTH_NAME}{_OF_YEAR}?", _date),
+        (rf"\b{_MONTH_NAME} {_DAY}(?P<nth>st|nd|rd|th)?(?:{_OF_YEAR}|(?![\w/%]|[.,:]\d))", _date),
+        (rf"\b{_MONTH_OR_SEASON}{_OF_YEAR}", _named_months),
+        (rf"(?:{_WHICH_OF}|{_JOINING})(?P<at>{_MONTH_OR_SEASON})", _named_months),
+        (rf"(?:{_WHICH_OF}|\bon |\b(?=[a-z]{{3,6}}day\b)){_WEEKDAY_NAME}", _weekday_range),
+        (rf"\b{_COUNT}(?P<ago> ago)\b", _units_back),
+        (rf"\b(?:last|past|previous) {_COUNT}", _units_back),
+        (r"\bpast (?P<unit>day|week|month|year)\b", _units_back),
+        (rf"{_WHICH_OF}(?P<unit>weekend|week|month|year)\b", _unit_range),
+        (rf"\b(?P<word>day before yesterday|yesterday|today|tonight|tomorrow)\b(?: {_PART_OF_DAY})?", _day),
+        (rf"\b(?P<word>this|last) {_PART_OF_DAY}", _day),
+        (rf"(?:{_DATING}|\b(?:and|or|to) )(?P<at>{_YEAR}){_NO_COUNT}", _year_range),
     )
 )

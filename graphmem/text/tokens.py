@@ -9,7 +9,7 @@ from graphmem.text.embedder import EMBEDDER_FOLDER
 
 # What is cut at blanks and signs alone, the signs of good typesetting among them.
 _PLAIN = re.compile(r"[ -~“”‘’–—…]*")
-_PIECE = re.compile(r"[a-z0-9]+|[^a-z0-9\s]")
+_TOKEN_PIECE = re.compile(r"[a-z0-9]+|[^a-z0-9\s]")
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -43,7 +43,7 @@ def most_tokens(text: str) -> int:
     if not _PLAIN.fullmatch(text):
         return len(text.encode("utf-8", "surrogatepass"))
     known = _vocabulary()
-    return sum(1 if piece in known else len(piece.encode()) for piece in _PIECE.findall(text.lower()))
+    return sum(1 if piece in known else len(piece.encode()) for piece in _TOKEN_PIECE.findall(text.lower()))
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:

@@ -40,12 +40,12 @@ EXTREME = 3.0
 
 Numbers = NDArray[np.float64]
 
-_MARKS = re.compile("[?!]")
+_SENTENCE_MARKS = re.compile("[?!]")
 _SHORT = re.compile(r"(n't|'m|'re|'ve|'ll|'d|'s)\b")
 _SPOKEN_OUT = {"n't": " not", "'m": " am", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would", "'s": " is"}
 _POINTING = re.compile(r"\b(?:it|that|this|they|them|those|these|he|she|him|her)\b")
-_PLACES = range(1, SIGHT + 1)
-_RUN = 3
+_BACK = range(1, SIGHT + 1)
+_MOST = 3
 """Longest run of words that is a feature of its own: `do you like`, `by the way`."""
 
 
@@ -149,7 +149,7 @@ class TopicBoundaryModel:
         if len(docs) == 1:
             return True
         newest = range(len(docs) - 1, len(docs))
-        return bool(_scored(form, docs, vectors, newest, ahead=False)[0] >= form.threshold)
+        return bool(_logistic(form, docs, vectors, newest, ahead=False)[0] >= form.threshold)
 
     def _judged(self, messages: Sequence[Message], ahead: bool) -> tuple[Numbers, Numbers]:
         """Probabilities, and the thresholds they have to reach."""
@@ -163,9 +163,9 @@ class TopicBoundaryModel:
             size = len(docs)
             known = range(1, size - 1) if ahead else range(0)
             at_once = range(max(1, known.stop), size)
-            judged[start + known.start : start + known.stop] = _scored(later, docs, vectors, known, ahead=True)
+            judged[start + known.start : start + known.stop] = _logistic(later, docs, vectors, known, ahead=True)
             thresholds[start + known.start : start + known.stop] = later.threshold
-            judged[start + at_once.start : stop] = _scored(online, docs, vectors, at_once, ahead=False)
+            judged[start + at_once.start : stop] = _logistic(online, docs, vectors, at_once, ahead=False)
         return judged, thresholds
 
 
@@ -177,7 +177,7 @@ def load_topic_boundaries(path: Path = BOUNDARY_FILE) -> TopicBoundaryModel:
     SetupError                          the file is missing or damaged
     """
     with opened_weights(path) as file:
-        return TopicBoundaryModel(**{name: _form(file, name) for name in BOUNDARY_FORMS})
+        return TopicBoundaryModel(**{name: _read_form(file, name) for name in BOUNDARY_FORMS})
 
 
 def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
@@ -187,10 +187,15 @@ def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead:
     -------
     float64 array of shape (len(turns), features); NaN where there is nothing to compare with yet
     """
-    read = [_read(doc) for doc in docs]
+    read = [_compared_message(doc) for doc in docs]
     rows = []
     for i in turns:
-        row = [*_shared(read, i), *read[i].style, *read[i - 1].style, *(float(min(i, SIGHT) == k) for k in _PLACES)]
+        row = [
+            *_overlap(read, i),
+            *read[i].style,
+            *read[i - 1].style,
+            *(float(min(i, SIGHT) == k) for k in _BACK),
+        ]
         if vectors is not None:
             row += _alike(vectors, i)
         if ahead:
@@ -222,8 +227,8 @@ def boundary_buckets(doc: Doc) -> NDArray[np.int64]:
     >>> [len(boundary_buckets(Doc(text))) for text in ("by the way", "i am", "")]
     [6, 3, 0]
     """
-    tokens = [part for token in doc.tokens for part in (parts(token.text) or _MARKS.findall(token.text))]
-    runs = {" ".join(tokens[i : i + size]) for size in range(1, _RUN + 1) for i in range(len(tokens) - size + 1)}
+    tokens = [part for token in doc.tokens for part in (parts(token.text) or _SENTENCE_MARKS.findall(token.text))]
+    runs = {" ".join(tokens[i : i + size]) for size in range(1, _MOST + 1) for i in range(len(tokens) - size + 1)}
     return np.array(sorted({zlib.crc32(run.encode()) % BOUNDARY_BUCKETS for run in runs}), dtype=np.int64)
 
 
@@ -248,7 +253,7 @@ def standardised(values: Numbers, mean: Numbers, scale: Numbers) -> Numbers:
     return np.nan_to_num(np.clip((values - mean) / scale, -EXTREME, EXTREME))
 
 
-def _scored(form: BoundaryForm, docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
+def _logistic(form: BoundaryForm, docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
     """Probabilities of some turns of a sitting."""
     if not turns:
         return np.zeros(0)
@@ -264,7 +269,7 @@ def _scored(form: BoundaryForm, docs: Sequence[Doc], vectors: Matrix | None, tur
 
 
 @once_per_doc
-def _read(doc: Doc) -> _Read:
+def _compared_message(doc: Doc) -> _Read:
     plain = doc.text
     words = [part for word in doc.words for part in parts(word) if part.isalpha()]
     content = {stem(word): word_rarity(word) for word in words if word not in STOP_WORDS}
@@ -282,7 +287,7 @@ def _read(doc: Doc) -> _Read:
     return _Read(content, style)
 
 
-def _shared(read: Sequence[_Read], i: int) -> list[float]:
+def _overlap(read: Sequence[_Read], i: int) -> list[float]:
     """Lexical overlap of a turn with those before it: repeated content words, and how much is new."""
     own = read[i].rarities
     just, near, all_seen = (_said(read[max(0, i - back) : i]) for back in (1, 3, SIGHT))
@@ -316,7 +321,7 @@ def _alike(vectors: Matrix, i: int) -> list[float]:
     """Likeness of a turn to the ones before it, single and in blocks."""
     cosines = vectors[max(0, i - 6) : i] @ vectors[i]
     single = [float(cosines[-back]) if back <= len(cosines) else math.nan for back in range(1, 5)]
-    blocks = [_cosine(vectors[max(0, i - back) : i], vectors[i : i + 1]) for back in (2, 3, 5)]
+    blocks = [_sum_cosine(vectors[max(0, i - back) : i], vectors[i : i + 1]) for back in (2, 3, 5)]
     before = float(vectors[i - 1] @ vectors[i - 2]) if i > 1 else math.nan
     return [*single, *blocks, float(cosines.max()), before]
 
@@ -329,13 +334,13 @@ def _alike_ahead(vectors: Matrix, i: int) -> list[float]:
     return [
         float(vectors[i] @ after[0]),
         float(vectors[i - 1] @ after[0]),
-        _cosine(three, after),
-        _cosine(two, both),
-        _cosine(three, both),
+        _sum_cosine(three, after),
+        _sum_cosine(two, both),
+        _sum_cosine(three, both),
     ]
 
 
-def _cosine(some: Matrix, others: Matrix) -> float:
+def _sum_cosine(some: Matrix, others: Matrix) -> float:
     a, b = some.sum(axis=0), others.sum(axis=0)
     lengths = math.sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / lengths if lengths else 0.0
@@ -361,7 +366,7 @@ def _vectors(messages: Sequence[Message], dimension: int) -> Matrix:
     return np.stack(rows)
 
 
-def _form(file: Mapping[str, Numbers], name: str) -> BoundaryForm:
+def _read_form(file: Mapping[str, Numbers], name: str) -> BoundaryForm:
     parts = {part: np.asarray(file[f"{name}_{part}"], dtype=np.float64) for part in WEIGHT_PARTS}
     bias, threshold = file[f"{name}_cut"].tolist()
     return BoundaryForm(**parts, bias=bias, threshold=threshold)

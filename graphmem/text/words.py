@@ -16,15 +16,15 @@ _HAN_STOPS = "的了是在我你他她它们這这那和就都也嗎吗呢吧不
 _NUMBER = r"[$€£¥]?\d+(?:[.,:]\d+)*"
 _LETTER = rf"(?:(?![{DENSE}])[^\W\d_])"
 # Between digits it multiplies.
-_TIMES = r"(?<=\d)x(?=\d)"
+_TIMES_SIGN = r"(?<=\d)x(?=\d)"
 _MARK = r"[!?]+|[^\w\s]|\n"
-_TOKEN = re.compile(rf"{_NUMBER}(?:%|[^\W\d_]++(?!\d))?|{_TIMES}|[^\W\d_][^\W_]*(?:['’\-][^\W\d_]+)*|{_MARK}")
-_PART = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(rf"{_NUMBER}(?:%|[^\W\d_]++(?!\d))?|{_TIMES_SIGN}|[^\W\d_][^\W_]*(?:['’\-][^\W\d_]+)*|{_MARK}")
+_WORD_PART = re.compile(r"[^\W_]+")
 _CHARACTER = re.compile(r"\w")
 _HAS_DENSE = re.compile(f"[{DENSE}]")
 _MIXED_TOKEN = re.compile(
     rf"{_NUMBER}(?:%|{_LETTER}++(?!\d))?|(?:(?![{_HAN_STOPS}])[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff])+"
-    rf"|{_TIMES}|{_LETTER}(?:{_LETTER}|\d)*(?:['’\-]{_LETTER}+)*|{_MARK}"
+    rf"|{_TIMES_SIGN}|{_LETTER}(?:{_LETTER}|\d)*(?:['’\-]{_LETTER}+)*|{_MARK}"
 )
 
 
@@ -72,7 +72,7 @@ def parts(token: str) -> list[str]:
     >>> parts("mother-in-law's"), parts("12.5%")
     (['mother', 'in', 'law', 's'], ['12', '5'])
     """
-    return _PART.findall(token)
+    return _WORD_PART.findall(token)
 
 
 def fine_tokens(text: str) -> list[Token]:
@@ -88,7 +88,7 @@ def fine_tokens(text: str) -> list[Token]:
         if token.text.isascii() and token.text.isalnum():
             found.append(token)
             continue
-        pattern = _CHARACTER if is_dense(token.text) else _PART
+        pattern = _CHARACTER if is_dense(token.text) else _WORD_PART
         parted = ((match.group(), *match.span()) for match in pattern.finditer(token.text))
         found += [Token(part, token.start + start, token.start + end) for part, start, end in parted]
     return found
@@ -126,7 +126,7 @@ def word_rarity(word: str) -> float:
     """
     if word[-1:].isdigit() or word[:1].isdigit():
         return NUMBER_RARITY
-    return _rarities().get(word.lower(), UNKNOWN)
+    return _word_rarities().get(word.lower(), UNKNOWN)
 
 
 def is_known(word: str) -> bool:
@@ -137,7 +137,7 @@ def is_known(word: str) -> bool:
     >>> is_known("fraction"), is_known("дроби")
     (True, False)
     """
-    return word.lower() in _rarities()
+    return word.lower() in _word_rarities()
 
 
 def common_words(rarity: float) -> list[str]:
@@ -148,11 +148,11 @@ def common_words(rarity: float) -> list[str]:
     >>> common_words(1.0)[:3]
     ['the', 'to', 'and']
     """
-    return [word for word, own in sorted(_rarities().items(), key=lambda each: each[1]) if own < rarity]
+    return [word for word, own in sorted(_word_rarities().items(), key=lambda each: each[1]) if own < rarity]
 
 
 @lru_cache(maxsize=1)
-def _rarities() -> dict[str, float]:
+def _word_rarities() -> dict[str, float]:
     # wordfreq takes half a second to import, which a command that asks no mind should not wait for.
     from wordfreq import get_frequency_dict
 
