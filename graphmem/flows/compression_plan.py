@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
 from graphmem.flows.gravity import gravity_now
-from graphmem.maths.clustering import Labels, bounded_parts, inside_shares, spectral_clusters
+from graphmem.maths.clustering import Labels, inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
 from graphmem.maths.neighbours import near_groups
 from graphmem.model import Edge, EdgeType, Matrix, Memory, MemoryRole, Modality, ModalityLoss, Reliability, SourceKind
@@ -229,7 +229,7 @@ class _State:
     def merged(self, excess: int, seed: int) -> "_State":
         """With the closest clusters made one node each, until so many nodes fewer are left."""
         natural = _natural(self.links, seed)
-        labels = _divided(self.links, natural, [len(group) for group in self.groups], seed)
+        labels = divided(self.links, natural, [len(group) for group in self.groups], MOST_TOGETHER, seed)
         # A part is merged where the cluster that it is a part of holds together.
         shares = np.zeros(int(labels.max(initial=-1)) + 1)
         shares[labels] = inside_shares(self.links, natural)[natural]
@@ -332,9 +332,10 @@ def _natural(links: csr_array, seed: int) -> Labels:
     """Spectral clusters; of a large graph in parts between which few links lie."""
     if links.shape[0] <= LARGE:
         return spectral_clusters(links, seed)
-    parts = bounded_parts(links, PART, seed)
+    count = links.shape[0]
+    labels, taken = np.zeros(count, dtype=np.intp), 0
+    parts = divided(links, labels, np.ones(count, dtype=np.intp), PART, seed)
     order = np.argsort(parts, kind="stable")
-    labels, taken = np.zeros(len(parts), dtype=np.intp), 0
     for nodes in np.split(order, np.cumsum(np.bincount(parts))[:-1]):
         own = spectral_clusters(csr_array(links[nodes][:, nodes]), seed)
         labels[nodes] = taken + own
@@ -367,8 +368,8 @@ def _neighbours(vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
     return csr_array(coo_array(placed, shape=(n, n)))
 
 
-def _divided(links: csr_array, natural: Labels, sizes: Sequence[int], seed: int) -> Labels:
-    """Clusters of at most `MOST_TOGETHER` memories: natural ones, divided as long as they are too large."""
+def divided(links: csr_array, natural: Labels, sizes: Sequence[int] | Labels, most: int, seed: int) -> Labels:
+    """Divide clusters by spectral clustering until none is larger than `most`, counted in `sizes` of the nodes."""
     labels = natural.copy()
     weight, taken = np.asarray(sizes), int(natural.max(initial=-1)) + 1
     waiting = list(range(taken))
@@ -376,9 +377,9 @@ def _divided(links: csr_array, natural: Labels, sizes: Sequence[int], seed: int)
         cluster = waiting.pop()
         nodes = np.flatnonzero(labels == cluster)
         heavy = int(weight[nodes].sum())
-        if len(nodes) < 2 or heavy <= MOST_TOGETHER:
+        if len(nodes) < 2 or heavy <= most:
             continue
-        parts = min(len(nodes), max(2, -(-heavy // MOST_TOGETHER)))
+        parts = min(len(nodes), max(2, -(-heavy // most)))
         own = spectral_clusters(csr_array(links[nodes][:, nodes]), seed, parts)
         if own.max() == 0:
             # Nothing divides it: each by itself.

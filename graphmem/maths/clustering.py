@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, diags_array, eye_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import eigsh
 from threadpoolctl import ThreadpoolController
 
@@ -25,8 +24,6 @@ TOLERANCE = 1e-3
 """Precision of eigenvectors, relative; clusters do not change below it."""
 RESTARTS = 10
 """Times k-means begins anew; the tightest result counts."""
-SMOOTHING_ROUNDS = 60
-"""Rounds of power iteration before a large graph is cut in two."""
 
 Labels = NDArray[np.intp]
 
@@ -75,75 +72,6 @@ def spectral_clusters(weights: csr_array, seed: int, clusters: int | None = None
         labels[nodes] = taken + own
         taken += int(own.max()) + 1
     return labels
-
-
-def bounded_parts(weights: csr_array, most: int, seed: int) -> Labels:
-    """Part a graph: cut it in two again and again where little weight is cut, until no part is larger than `most`.
-
-    Parameters
-    ----------
-    weights : sparse array of shape (n, n), symmetric, 0 or more, without a diagonal
-    most : int >= 1, nodes of a part
-    seed : int; the same graph and seed give the same parts
-
-    Returns
-    -------
-    int array of shape (n,), the part of each node, numbered from 0 without gaps
-
-    Notes
-    -----
-    Each cut is a sweep over a smooth vector, by power iteration of the lazy random walk (Spielman and Teng, 2013):
-    time is edges * log(n / most).
-
-    Examples
-    --------
-    >>> two = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
-    >>> two[2, 3] = two[3, 2] = 0.1
-    >>> bounded_parts(csr_array(two), 4, seed=0).tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
-    True
-    """
-    parts: Labels = np.zeros(weights.shape[0], dtype=np.intp)
-    waiting, taken = [np.arange(weights.shape[0], dtype=np.intp)], 0
-    while waiting:
-        nodes = waiting.pop()
-        if len(nodes) <= most:
-            parts[nodes] = taken
-            taken += 1
-            continue
-        own = csr_array(weights[nodes][:, nodes])
-        count, component = connected_components(own, directed=False)
-        if count == 1:
-            component = _two_sides(own, np.random.default_rng((seed, taken, len(nodes))))
-        order = np.argsort(component, kind="stable")
-        waiting += [nodes[each] for each in np.split(order, np.cumsum(np.bincount(component))[:-1])]
-    return parts
-
-
-def _two_sides(weights: csr_array, chance: np.random.Generator) -> Labels:
-    """The two sides of a connected graph that a good cut leaves, each of a quarter of the nodes or more."""
-    n = weights.shape[0]
-    degree = np.asarray(weights.sum(axis=1)).ravel()
-    root = np.sqrt(degree)
-    scale = diags_array(1.0 / root)
-    walk = (scale @ weights @ scale).tocsr()
-    still = root / np.linalg.norm(root)
-    smooth = chance.standard_normal(n)
-    for _ in range(SMOOTHING_ROUNDS):
-        smooth = (smooth + walk @ smooth) / 2
-        smooth -= still * (still @ smooth)
-        smooth /= max(float(np.linalg.norm(smooth)), 1e-12)
-    order = np.argsort(smooth / root, kind="stable")
-    rank = np.empty(n, dtype=np.intp)
-    rank[order] = np.arange(n)
-    edges = weights.tocoo()
-    first, last = (np.minimum(*(rank[c] for c in edges.coords)), np.maximum(*(rank[c] for c in edges.coords)))
-    # Each edge is seen from both ends; it is cut by every cut between its ends.
-    cut = np.cumsum(np.bincount(first, edges.data, n) - np.bincount(last, edges.data, n))
-    mass = np.cumsum(degree[order])
-    places = np.arange(max(1, n // 4), max(2, n - n // 4))
-    best = places[np.argmin(cut[places - 1] / np.minimum(mass[places - 1], mass[-1] - mass[places - 1]).clip(1e-12))]
-    sides: Labels = (rank >= best).astype(np.intp)
-    return sides
 
 
 def inside_shares(weights: csr_array, labels: Labels) -> NDArray[np.float64]:

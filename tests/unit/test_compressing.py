@@ -16,12 +16,13 @@ from graphmem.flows.compression_plan import (
     MOST_TOGETHER,
     CompressionPlan,
     MemoryGraph,
+    divided,
     losses,
     planned_compression,
     protected_ids,
     target_of,
 )
-from graphmem.maths.clustering import bounded_parts, inside_shares, spectral_clusters
+from graphmem.maths.clustering import inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
 from graphmem.maths.neighbours import near_groups
 from graphmem.model import Edge, EdgeType, SourceKind
@@ -185,13 +186,14 @@ def test_the_target_is_a_golden_share_of_the_limit() -> None:
 
 def test_parts_of_a_graph_are_bounded_and_cut_little() -> None:
     weights, group = planted(12, 40, 1)
-    parts = bounded_parts(weights, 100, 0)
+    alone, whole_graph = [1] * len(group), np.zeros(len(group), dtype=np.intp)
+    parts = divided(weights, whole_graph, alone, 100, 0)
     assert np.bincount(parts).max() <= 100
     assert sorted(np.unique(parts)) == list(range(int(parts.max()) + 1))
     # A planted group lies nearly whole in one part.
     whole = [np.bincount(parts[group == each]).max() / 40 for each in range(12)]
     assert np.mean(whole) > 0.9
-    assert (parts == bounded_parts(weights, 100, 0)).all()
+    assert (parts == divided(weights, whole_graph, alone, 100, 0)).all()
 
 
 def test_near_groups_hold_nearly_all_nearest_neighbours() -> None:

@@ -250,9 +250,9 @@ def test_a_broken_record_is_named(settings: Settings, text: str) -> None:
 def test_a_record_is_read_as_it_was_saved(settings: Settings) -> None:
     kept = Record(1, 2, "5.1", None)
     server._save(settings.home / "neo4j", kept)
-    assert server._recorded(settings.home / "neo4j") == kept
+    assert server._read_record(settings.home / "neo4j") == kept
     server._save(settings.home / "neo4j", replace(kept, pid=3))
-    assert server._recorded(settings.home / "neo4j") == replace(kept, pid=3)
+    assert server._read_record(settings.home / "neo4j") == replace(kept, pid=3)
     assert [path.name for path in (settings.home / "neo4j").iterdir()] == ["server.json"]
 
 
