@@ -331,11 +331,11 @@ def written(_: Path) -> Iterator[Row]:
 
 def named(_: Path) -> Iterator[Row]:
     """Sentences of `names.jsonl` with names put in; one template and one name in five is held out."""
-    from graphmem.text.entities import _GIVEN, _PLACES
+    from graphmem.text.entities import _GIVEN, _PLACE_NAMES
 
     rows = list(lines(DATA / "names.jsonl"))
     names = {each["kind"]: each["names"] for each in rows if "kind" in each}
-    names |= {"person": sorted(each.title() for each in _GIVEN), "place": sorted(each.title() for each in _PLACES)}
+    names |= {"person": sorted(each.title() for each in _GIVEN), "place": sorted(each.title() for each in _PLACE_NAMES)}
     rng = random.Random(0)
     for template in (each["template"] for each in rows if "template" in each):
         held = is_held_out(template)

@@ -6,6 +6,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -69,7 +70,7 @@ async def test_the_message_is_stored_before_the_model_has_answered(gm: Graphmem,
     assert await count(gm, ann, "Turn") == 1
 
 
-TROUBLE = {
+TROUBLE: dict[str, tuple[Act, dict[str, Any]]] = {
     "refused": (Act(status=429), {}),
     "unable": (Act(status=400), {}),
     "sorry": (Act(refusal="I cannot speak of that."), {}),

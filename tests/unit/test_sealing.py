@@ -238,4 +238,4 @@ def test_vectors_and_packed_texts_open_again_in_both_forms(keys: Keys, numbers: 
 def test_a_place_is_encoded_as_json(names: list[str]) -> None:
     """Values sealed before places were encoded without an encoder of their own still open."""
     who = Who(names[0], "ann")
-    assert sealing._place(who, *names) == json.dumps([names[0], "ann", *names], ensure_ascii=False).encode()
+    assert sealing._sealed_place(who, *names) == json.dumps([names[0], "ann", *names], ensure_ascii=False).encode()
