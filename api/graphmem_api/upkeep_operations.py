@@ -47,7 +47,7 @@ class UpkeepQuery:
         caller = allowed(info, Role.ANALYST)
         if not isinstance(params, dict | None):
             raise InvalidInput("params must be an object with a value for each parameter.")
-        found = await analyse(info.context.gm, caller.institution, name, params or {})
+        found = await analyse(info.context.gm.graph, caller.institution, name, params or {})
         return AnalysisType(rows=_json(found.rows), truncated=found.truncated)
 
     @strawberry.field(

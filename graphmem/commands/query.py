@@ -1,137 +1,74 @@
-"""Named queries of `cypher/analyst` on the command line: what there is, what they need, and what they answer."""
+"""Named queries of `cypher/analyst` on the command line: what was typed becomes values, rows become a table."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphmem.errors import InvalidInput, QueryError
-from graphmem.flows.analysis import declared, list_queries, plain_row
-from graphmem.flows.gravity import CURVE
+from graphmem.errors import InvalidInput
+from graphmem.flows.analysis import analyse, declared, list_queries
 from graphmem.progress import Say
 from graphmem.runtime import open_graph
 from graphmem.settings import Settings
-from graphmem.store.queries import CypherStatement
-
-LARGEST = 2**63
-"""Whole numbers of Neo4j lie below."""
 
 
-def _moment(text: str) -> datetime:
-    value = datetime.fromisoformat(text)
-    if value.tzinfo is None:
-        raise ValueError("no time zone")
-    return value
-
-
-def _whole_number(text: str) -> int:
-    value = int(text)
-    if not -LARGEST <= value < LARGEST:
-        raise ValueError("beyond 64 bits")
-    return value
-
-
-def _map(text: str) -> dict[str, Any]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError("not an object")
-    return value
-
-
-READERS: Mapping[str, Callable[[str], Any]] = {
-    "str": str,
-    "int": _whole_number,
-    "float": float,
-    "datetime": _moment,
-    "map": _map,
-}
-"""How a parameter of a declared type is read from what was typed."""
-TYPE_LOOKS = {
-    "int": "a whole number",
-    "float": "a number",
-    "datetime": "a moment like 2026-01-15T09:30:00Z",
-    "map": "a JSON object",
-}
-
-
-def read_params(query: CypherStatement, typed: Sequence[str], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Values for the parameters of a query.
-
-    Parameters
-    ----------
-    query : CypherStatement
-    typed : `name=value` each
-    usual : values of what may be left out, by name; what the query does not have is ignored
+def typed_params(types: Mapping[str, str], typed: Sequence[str]) -> dict[str, Any]:
+    """Return the values of parameters that were typed as `name=value`, numbers and maps as JSON has them.
 
     Raises
     ------
-    InvalidInput    one is missing, unknown, given twice or of another type; the message says what the query needs
+    InvalidInput    one has no value, or is given twice
 
     Examples
     --------
-    >>> levels = list_queries()["surprise_levels"]
-    >>> read_params(levels, ["student_id=ada"], {"institution": "demo", "now": None})
-    {'institution': 'demo', 'student_id': 'ada'}
+    >>> typed_params({"student_id": "str", "limit": "int"}, ["student_id=7", "limit=5"])
+    {'student_id': '7', 'limit': 5}
     """
-    types = declared(query)
-    needs = f"{query.name} has {', '.join(f'{name} ({type_})' for name, type_ in types.items())}"
-    given = {name: value for name, value in usual.items() if name in types}
-    seen = set[str]()
+    given: dict[str, Any] = {}
     for each in typed:
         name, equals, value = each.partition("=")
-        if not equals or name not in types:
-            raise InvalidInput(f"--param {each} will not do: write name=value; {needs}.")
-        if name in seen:
+        if not equals:
+            raise InvalidInput(f"--param {each} will not do: write name=value.")
+        if name in given:
             raise InvalidInput(f"--param {name} is given twice.")
-        seen.add(name)
-        given[name] = _read_param(name, types[name], value)
-    if missing := [name for name in types if name not in given]:
-        raise InvalidInput(f"Missing: {' '.join(f'--param {name}=...' for name in missing)}; {needs}.")
-    return {name: given[name] for name in types}
-
-
-def _read_param(name: str, type_: str, text: str) -> Any:
-    try:
-        return READERS[type_](text)
-    except ValueError as e:
-        raise InvalidInput(f"--param {name}={text} will not do: it must be {TYPE_LOOKS[type_]}.") from e
+        given[name] = value
+        if types.get(name) in ("int", "float", "map"):
+            try:
+                given[name] = json.loads(value)
+            except ValueError:
+                # A text is of another type, which is told with the types that are wanted.
+                continue
+    return given
 
 
 async def run_query(
     settings: Settings, name: str, typed: Sequence[str], institution: str, say: Say
 ) -> list[dict[str, Any]]:
-    """The rows of a named query, in plain values.
+    """Return the rows of a named query, in plain values.
 
     Parameters
     ----------
     settings : Settings
     name : str, of a file in `cypher/analyst`
-    typed : `name=value` each; `institution`, `now` (this moment) and the forgetting curve may be left out
+    typed : `name=value` each
     institution : str
     say : told while the local Neo4j starts
 
     Raises
     ------
-    InvalidInput    there is no such query, or its parameters will not do
+    NotFound        there is no such query
+    InvalidInput    its parameters will not do
     Unavailable     Neo4j does not answer
 
     Source: spec 18.
     """
-    known = list_queries()
-    if name not in known:
-        raise InvalidInput(f"There is no query {name}: there are {', '.join(known)}.")
-    query = known[name]
-    params = read_params(query, typed, {"institution": institution, **CURVE.at(datetime.now(UTC))})
+    query = list_queries().get(name)
+    params = typed_params({} if query is None else declared(query), typed)
     async with open_graph(settings, say) as graph:
-        try:
-            rows = await graph.run(f"analyst/{name}", **params)
-        except QueryError as e:
-            raise InvalidInput(f"Neo4j refuses these values, such as a limit below 0: {' '.join(typed)}.") from e
-    return [plain_row(row) for row in rows]
+        return (await analyse(graph, institution, name, params, most=None)).rows
 
 
 def table(rows: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
-    """Rows as text: a table, or where that is wider than `width` characters, row by row.
+    """Return rows as text: a table, or where that is wider than `width` characters, row by row.
 
     Examples
     --------
@@ -158,14 +95,10 @@ def table(rows: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, list):
         return ", ".join(map(_cell, value))
-    if isinstance(value, dict):
-        return json.dumps(value)
-    return str(value)
+    return "" if value is None else json.dumps(value) if isinstance(value, dict) else str(value)

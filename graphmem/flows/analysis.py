@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound, QueryError
 from graphmem.flows.gravity import CURVE
+from graphmem.store.graph import Graph
 from graphmem.store.queries import CypherStatement, load_folder
 
 MOST_ROWS = 2_000
@@ -49,15 +50,18 @@ def declared(query: CypherStatement) -> dict[str, str]:
     return dict(_PARAM.findall(header))
 
 
-async def analyse(gm: Graphmem, institution: str, name: str, params: Mapping[str, Any]) -> Analysed:
+async def analyse(
+    graph: Graph, institution: str, name: str, params: Mapping[str, Any], most: int | None = MOST_ROWS
+) -> Analysed:
     """Run a named query on what is clear of an institution.
 
     Parameters
     ----------
-    gm : Graphmem
+    graph : Graph
     institution : str, the only one that is seen
     name : str, of a query in `cypher/analyst`
     params : values of its parameters as JSON has them; `now` and the forgetting curve may be left out
+    most : int, rows; None for all
 
     Raises
     ------
@@ -72,10 +76,11 @@ async def analyse(gm: Graphmem, institution: str, name: str, params: Mapping[str
         raise NotFound(f"There is no such analysis: there are {', '.join(list_queries())}.")
     given = checked_params(declared(query), params, CURVE.at(datetime.now(UTC)))
     try:
-        rows = await gm.graph.run(f"analyst/{name}", **given, institution=institution)
+        rows = await graph.run(f"analyst/{name}", **given, institution=institution)
     except QueryError as e:
-        raise InvalidInput("Neo4j refuses these values, such as a limit below 0.") from e
-    return Analysed([plain_row(row) for row in rows[:MOST_ROWS]], len(rows) > MOST_ROWS)
+        named = ", ".join(f"{key}={value}" for key, value in params.items())
+        raise InvalidInput(f"Neo4j refuses these values, such as a limit below 0: {named[:200]}.") from e
+    return Analysed([plain_row(row) for row in rows[:most]], most is not None and len(rows) > most)
 
 
 def checked_params(types: Mapping[str, str], params: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +107,9 @@ def checked_params(types: Mapping[str, str], params: Mapping[str, Any], usual: M
         raise InvalidInput(f"There is no parameter {min(unknown)[:40]!r}: the parameters are {needs}.")
     given = {name: value for name, value in usual.items() if name in own} | dict(params)
     if missing := own.keys() - given.keys():
-        raise InvalidInput(f"The parameter {min(missing)} is missing: the parameters are {needs}.")
+        raise InvalidInput(
+            f"Missing: {', '.join(name for name in own if name in missing)}; the parameters are {needs}."
+        )
     return {name: _checked_param(name, type_, given[name]) for name, type_ in own.items()}
 
 
@@ -110,6 +117,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+_LOOKS = {
+    "str": "a text of at most 1,000 characters",
+    "int": "a whole number of 64 bits",
+    "float": "a number",
+    "map": "an object of numbers",
+    "datetime": "a moment like 2026-01-15T09:30:00Z",
+}
 _FITS: Mapping[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str) and len(value) <= 1_000,
     "int": lambda value: isinstance(value, int) and not isinstance(value, bool) and -_LARGEST <= value < _LARGEST,
@@ -121,12 +135,10 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
 
 def _checked_param(name: str, type_: str, value: Any) -> Any:
     if type_ == "datetime" and isinstance(value, str):
-        try:
+        with suppress(ValueError):
             value = datetime.fromisoformat(value)
-        except ValueError as e:
-            raise InvalidInput(f"The parameter {name} must be a moment like 2026-01-15T09:30:00Z.") from e
     if not _FITS[type_](value):
-        raise InvalidInput(f"The parameter {name} must be of type {type_}.")
+        raise InvalidInput(f"The parameter {name} must be {_LOOKS[type_]}.")
     return value
 
 

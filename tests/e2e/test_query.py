@@ -71,8 +71,8 @@ async def test_what_will_not_do_says_what_there_is(query: Query) -> None:
     ann = ("--param", "student_id=ann")
     for arguments, told in [
         (("memories_by_charm",), ", ".join(list_queries())),
-        (("job/retry",), "There is no query job/retry"),
-        (("memories_by_gravity",), "--param student_id=... --param limit=..."),
+        (("job/retry",), "There is no such analysis"),
+        (("memories_by_gravity",), "Missing: student_id, limit"),
         (("surprise_levels", *ann, *ann), "twice"),
         (("surprise_levels", "--param", "student=ann"), "student_id (str)"),
         (("surprise_levels", "--param", "student_id"), "name=value"),
