@@ -6,7 +6,7 @@ both vectors, a little disturbed. Everything runs in one process on a throwaway 
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,15 @@ from graphmem.errors import InvalidInput
 from graphmem.flows import context
 from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
-from graphmem.model import Domain, Matrix, Memory, MemoryKind, Modality, Reliability, Session, SourceKind, Vector
+from graphmem.flows.unformed import tentative_memory
+from graphmem.model import (
+    Domain,
+    Matrix,
+    Observation,
+    Session,
+    SourceKind,
+    Vector,
+)
 from graphmem.offline.exemplars import read_situations
 from graphmem.sealing import keyed_hash
 from graphmem.settings import Settings
@@ -150,37 +158,16 @@ def scale_sentences(file: Path | None) -> list[str]:
 
 def _made_memory(session: Session, number: int, text: str, vector: Vector) -> LoadedMemory:
     at = SCALE_FIRST_DAY + timedelta(days=number // A_DAY, seconds=20 * (number % A_DAY))
-    memory = Memory(
-        id=f"memory-bench-{number}",
-        modality=Modality.EPISODIC,
-        kind=MemoryKind.EPISODE,
+    said = Observation(SourceKind.SYSTEM, f"bench-{number}", text, at)
+    memory = replace(
+        tentative_memory(f"memory-bench-{number}", said),
         domain=Domain.SCHOOL,
-        content=text,
-        speaker=None,
         before=None,
-        gravity=1.0,
         salience=0.5,
         confidence=0.7,
-        strength=0.5,
-        valence=0.0,
-        timestamp=at,
-        last_accessed=at,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
-        source_kind=SourceKind.SYSTEM,
-        source_refs=(f"bench-{number}",),
         snr=300,
         passes=1,
         importance=0.5,
-        surprise=None,
-        surprise_level=None,
-        flashbulb=False,
-        valid_at=at,
-        invalid_at=None,
-        slot_key=None,
-        merged_count=0,
         content_hash=keyed_hash(session.keys, "content", f"bench {number}"),
         consolidated=True,
     )

@@ -5,7 +5,6 @@ between two turns, so the first value is not looked at.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,15 +71,6 @@ def interval(name: str, values: NDArray[np.float64], seed: int = 0) -> Figures:
     return {f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
-class Counted(NamedTuple):
-    """Successes among trials in both arms, of trials that belong together, e.g. the turns of one conversation."""
-
-    hits_a: int
-    trials_a: int
-    hits_b: int
-    trials_b: int
-
-
 def chi_squared(hits_a: int, trials_a: int, hits_b: int, trials_b: int) -> tuple[float, float]:
     """Compute Pearson's chi-squared test of two rates, one degree of freedom, without Yates' correction.
 
@@ -126,44 +116,6 @@ def mcnemar(only_a: int, only_b: int) -> float:
     if only_a < 0 or only_b < 0:
         raise InvalidInput("Pairs cannot be fewer than none: count those that succeeded in one arm alone.")
     return float(binomtest(min(only_a, only_b), only_a + only_b).pvalue) if only_a + only_b else 1.0
-
-
-def bootstrap_difference(
-    groups: Sequence[Counted], seed: int, *, resamples: int = 10_000, level: float = 0.95
-) -> tuple[float, float]:
-    """Compute a confidence interval of rate a - rate b, by drawing whole groups again and again.
-
-    Parameters
-    ----------
-    groups : at least one, with at least one trial in each arm altogether
-    seed : int >= 0
-    resamples : int >= 1, how often as many groups are drawn with replacement
-    level : float in (0, 1), share of the resampled differences inside
-
-    Returns
-    -------
-    (low, high), floats in [-1, 1]; a percentile interval, without the resamples that have no trial in an arm
-
-    Raises
-    ------
-    InvalidInput                    there are no groups, or no trials in an arm
-
-    Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapters 8 and 13.
-
-    Examples
-    --------
-    >>> bootstrap_difference([Counted(3, 4, 1, 4), Counted(2, 4, 2, 4), Counted(4, 4, 2, 4)], seed=7)
-    (0.0, 0.5)
-    """
-    counts = np.array(groups, dtype=float).reshape(len(groups), 4)
-    if not len(counts) or not counts[:, 1].sum() or not counts[:, 3].sum():
-        raise InvalidInput("There is nothing to compare: at least one group with trials in both arms is needed.")
-    draws = np.random.default_rng(seed).multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=resamples)
-    hits_a, trials_a, hits_b, trials_b = (draws @ counts).T
-    usable = (trials_a > 0) & (trials_b > 0)
-    differences = hits_a[usable] / trials_a[usable] - hits_b[usable] / trials_b[usable]
-    low, high = np.quantile(differences, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def exact(gold: Sequence[Boundaries], found: Sequence[Boundaries]) -> tuple[float, float, float]:

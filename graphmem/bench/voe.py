@@ -11,7 +11,7 @@ from uuid import uuid4
 from graphmem.app import Graphmem
 from graphmem.bench.harness import learner
 from graphmem.bench.recorded import match_baselines, recorded_turn
-from graphmem.bench.scores import Counted, bootstrap_difference, chi_squared, mcnemar
+from graphmem.bench.scores import chi_squared, mcnemar
 from graphmem.errors import InvalidInput
 from graphmem.model import TurnOutcome, Who
 from graphmem.samples.dialogues import Dialogue, dialogue_turns
@@ -59,9 +59,9 @@ class Pair:
     without: tuple[ExperimentTurn, ...]
 
     @property
-    def counted(self) -> Counted:
-        """Matched and expected turns of both arms."""
-        return Counted(*_hits(self.with_facts), *_hits(self.without))
+    def counted(self) -> tuple[int, int, int, int]:
+        """Matched and expected turns with facts, and without."""
+        return *_hits(self.with_facts), *_hits(self.without)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ class Findings:
     chi_squared, p : Pearson's test of both rates, one degree of freedom, no Yates' correction, as if turns were
         independent
     mcnemar_p : exact test of the turns that matched in one arm alone, since both arms have the same turns
-    difference_low, difference_high : 95 % interval of the difference of the rates, bootstrap over conversations
     with_facts_recalled, with_memories_recalled : turns of the first arm after which there were such for the next
         expectation
     tested : something was foreseen otherwise with what is remembered; else its use was not tested
@@ -91,8 +90,6 @@ class Findings:
     mean_match_with: float
     mean_match_without: float
     difference: float
-    difference_low: float
-    difference_high: float
     improvement: float | None
     chi_squared: float
     p: float
@@ -209,13 +206,12 @@ async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: 
     return [Pair(dialogue.id, a, b) for dialogue, a, b in both]
 
 
-def findings(pairs: Sequence[Pair], seed: int) -> Findings:
+def findings(pairs: Sequence[Pair]) -> Findings:
     """Compute the results of the experiment from pairs of conversations.
 
     Parameters
     ----------
     pairs : as `compare` returns them; conversations in which nothing was expected are left out
-    seed : int >= 0, of the bootstrap
 
     Raises
     ------
@@ -226,13 +222,14 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
     Examples
     --------
     >>> hit, miss = ExperimentTurn(0.9, True, 1, False, False), ExperimentTurn(0.2, False, 0, True, False)
-    >>> found = findings([Pair("a", (hit, hit), (hit, miss)), Pair("b", (hit, miss), (miss, miss))], seed=1)
+    >>> found = findings([Pair("a", (hit, hit), (hit, miss)), Pair("b", (hit, miss), (miss, miss))])
     >>> found.rate_with, found.rate_without, found.improvement, found.only_with, found.significant
     (0.75, 0.25, 2.0, 2, False)
     """
-    pairs = [pair for pair in pairs if pair.counted.trials_a]
+    pairs = [pair for pair in pairs if pair.counted[1]]
+    if not pairs:
+        raise InvalidInput("Nothing was expected in any conversation, so there is nothing to compare.")
     counts = [pair.counted for pair in pairs]
-    low, high = bootstrap_difference(counts, seed)
     hits_with, expected, hits_without, _ = (sum(column) for column in zip(*counts, strict=True))
     rate_with, rate_without = hits_with / expected, hits_without / expected
     improvement = None if hits_without == 0 else rate_with / rate_without - 1
@@ -251,8 +248,6 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
         mean_match_with=fmean(a.match for a, _ in replies if a.match is not None),
         mean_match_without=fmean(b.match for _, b in replies if b.match is not None),
         difference=rate_with - rate_without,
-        difference_low=low,
-        difference_high=high,
         improvement=improvement,
         chi_squared=statistic,
         p=p,

@@ -52,7 +52,7 @@ def run_experiment(settings: Settings, name: str, file: Path, conversations: int
         async def compared(gm: Graphmem) -> Findings:
             # Of a measured file nothing may have been learned, also not from what takes no part.
             async with held_out(gm, dialogues) as fair:
-                found = findings(await compare(fair, by_student, lambda: progress.advance(task)), seed)
+                found = findings(await compare(fair, by_student, lambda: progress.advance(task)))
                 return await with_baselines(fair, found, by_student, seed)
 
         # Hashing passwords is not tried here, and everything is gone at the end.
@@ -92,8 +92,7 @@ def experiment_table(found: Findings, model: str) -> str:
         ),
         "",
         f"relative improvement    {improvement}",
-        f"difference of rates     {found.difference:+.1%}, 95 % interval {found.difference_low:+.1%} to "
-        f"{found.difference_high:+.1%} (bootstrap over conversations)",
+        f"difference of rates     {found.difference:+.1%}",
         f"chi-squared             {found.chi_squared:.3f}, p = {found.p:.3g} (1 df, no Yates' correction)",
         f"McNemar                 p = {found.mcnemar_p:.3g} (exact; {found.only_with} turns matched only with it, "
         f"{found.only_without} only without)",

@@ -388,7 +388,7 @@ def experiment_command(
     name: Annotated[str, typer.Argument(help="voe: violation of expectation, with what is remembered and without")],
     file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
     conversations: Annotated[int | None, typer.Option(help="how many an arm, drawn by student; all by default")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the draw and the bootstrap")] = 7,
+    seed: Annotated[int, typer.Option(min=0, help="of the draw and of the random messages")] = 7,
 ) -> Printout:
     """Compare how often expectations come true with memory and without, on real dialogues, in a throwaway database."""
     from graphmem.commands.experiment import run_experiment

@@ -88,14 +88,14 @@ def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Seq
                 said = jobs.opened_payload(session, job, jobs.FormJob)
                 if said.tells:
                     before = said.before
-                    yield _tentative_memory(
+                    yield tentative_memory(
                         job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, before)
                     )
             elif lock is not None:
-                yield _tentative_memory(job.id, jobs.opened_observation(session, lock, job))
+                yield tentative_memory(job.id, jobs.opened_observation(session, lock, job))
 
 
-def _tentative_memory(job_id: str, said: Observation) -> Memory:
+def tentative_memory(job_id: str, said: Observation) -> Memory:
     """A tentative memory of a message as it was said."""
     return Memory(
         id=job_id,

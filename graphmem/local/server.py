@@ -325,8 +325,14 @@ def _start_server(settings: Settings, folder: Path, before: Record | None, repor
     install.make_password(folder)
     command = install.command(settings, folder, lib)
     report("starting Neo4j")
-    # Java takes the encoding of file names from the locale; of the rest, secrets above all, it needs nothing.
-    env = {"LC_ALL": "C.UTF-8", "PATH": os.defpath, "NEO4J_HOME": str(folder), "NEO4J_CONF": str(folder / "conf")}
+    # Java takes the encoding of file names from the locale, and flags; of the rest, secrets above all, it needs nothing.
+    flags = {name: value for name, value in os.environ.items() if name == "_JAVA_OPTIONS"}
+    env = flags | {
+        "LC_ALL": "C.UTF-8",
+        "PATH": os.defpath,
+        "NEO4J_HOME": str(folder),
+        "NEO4J_CONF": str(folder / "conf"),
+    }
     pid = start_detached(command, folder, folder / "logs" / "console.log", env)
     record = Record(bolt_port, http_port, locked().version, pid)
     _save(folder, record)

@@ -74,7 +74,7 @@ async def test_real_dialogues_go_through_both_arms_and_differ_in_memory_alone(gm
     # Of the first message of a session nothing is expected, and of a later one something.
     for pair in pairs:
         assert [reply.matched is None for reply in pair.with_facts].index(False) >= 1
-    found = findings(pairs, seed=1)
+    found = findings(pairs)
     assert found.conversations == 2
     # The offline mind foresees alike, whatever is remembered.
     assert not found.tested
@@ -86,7 +86,7 @@ async def test_real_dialogues_go_through_both_arms_and_differ_in_memory_alone(gm
 async def test_a_mind_that_uses_what_is_remembered_does_better_with_it(gm: Graphmem) -> None:
     mind = Trusting(await load_bank(gm.embedder), gm.embedder, gm.reader)
     pairs = await compare(replace(gm, mind=mind), {"ann": [stubborn(f"d{i}") for i in range(7)]})
-    found = findings(pairs, seed=1)
+    found = findings(pairs)
     assert found.turns == 7
     assert found.matched_without == 0
     # What was learned is recalled once it no longer stands in the conversation.
@@ -134,10 +134,10 @@ def test_a_null_result_and_a_bad_one_are_told_as_they_are() -> None:
         ExperimentTurn(0.2, False, 0, True, True),
         ExperimentTurn(None, None, 0, False, False),
     )
-    null = findings([Pair("a", (first, hit), (first, hit)), Pair("b", (first,), (first,))], seed=1)
+    null = findings([Pair("a", (first, hit), (first, hit)), Pair("b", (first,), (first,))])
     assert (null.conversations, null.improvement, null.p, null.mcnemar_p) == (1, 0.0, 1.0, 1.0)
     assert "both: no" in experiment_table(null, "offline")
-    worse = findings([Pair(str(i), (hit, miss), (hit, hit)) for i in range(60)], seed=1)
+    worse = findings([Pair(str(i), (hit, miss), (hit, hit)) for i in range(60)])
     assert (worse.improvement, worse.significant, worse.improved, worse.reached) == (-0.5, True, False, False)
     assert worse.difference_high < 0
     told = experiment_table(worse, "offline")
@@ -174,3 +174,9 @@ async def test_the_command_prints_one_document_and_uses_a_database_of_its_own(gm
         reads=True,
     )
     assert row["n"] == 0
+
+
+def test_where_nothing_was_expected_there_is_nothing_to_compare() -> None:
+    silent = ExperimentTurn(None, None, 0, learned=False, degraded=False)
+    with pytest.raises(InvalidInput, match="nothing to compare"):
+        findings([Pair("a", (silent,), (silent,))])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.bench.scores import Counted, bootstrap_difference, chi_squared, mcnemar
+from graphmem.bench.scores import chi_squared, mcnemar
 from graphmem.errors import InvalidInput
 
 ARM = st.integers(0, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))
@@ -64,37 +64,3 @@ def test_mcnemar_of_few_and_of_very_many_pairs() -> None:
     assert 0 < mcnemar(3_000, 2_500) < 1e-9
     with pytest.raises(InvalidInput):
         mcnemar(-1, 0)
-
-
-def test_the_interval_covers_the_true_difference_about_as_often_as_it_says() -> None:
-    draws, covered = np.random.default_rng(5), 0
-    for seed in range(200):
-        hits = draws.binomial(6, [[0.6, 0.5]] * 60)
-        groups = [Counted(int(a), 6, int(b), 6) for a, b in hits]
-        low, high = bootstrap_difference(groups, seed, resamples=500)
-        covered += low <= 0.1 <= high
-    assert 178 <= covered <= 199
-
-
-def test_the_interval_is_wider_where_turns_of_a_conversation_are_alike() -> None:
-    alike = [Counted(10 * (i % 2), 10, 10 * (i % 3 == 0), 10) for i in range(60)]
-    mixed = [Counted(5, 10, 3 + (i % 3 == 0), 10) for i in range(60)]
-    widths = [high - low for low, high in (bootstrap_difference(groups, 1) for groups in (alike, mixed))]
-    assert widths[0] > 3 * widths[1]
-
-
-def test_arms_that_do_not_differ_have_no_interval_and_a_seed_repeats() -> None:
-    same = [Counted(k, 5, k, 5) for k in (0, 3, 5, 4)]
-    assert bootstrap_difference(same, 1) == (0.0, 0.0)
-    groups = [Counted(k, 50, 50 - k, 50 + k) for k in range(20)]
-
-    def interval(seed: int) -> tuple[float, float]:
-        return bootstrap_difference(groups, seed, resamples=100)
-
-    assert interval(1) == interval(1) != interval(2)
-
-
-@pytest.mark.parametrize("groups", [[], [Counted(0, 0, 1, 2)]])
-def test_nothing_to_compare_is_refused(groups: list[Counted]) -> None:
-    with pytest.raises(InvalidInput, match="nothing to compare"):
-        bootstrap_difference(groups, 1)
