@@ -325,7 +325,7 @@ def _start_server(settings: Settings, folder: Path, before: Record | None, repor
     install.make_password(folder)
     command = install.command(settings, folder, lib)
     report("starting Neo4j")
-    # Java takes the encoding of file names from the locale, and flags; of the rest, secrets above all, it needs nothing.
+    # Java takes the encoding of file names from the locale; of the rest, secrets above all, it needs only its flags.
     flags = {name: value for name, value in os.environ.items() if name == "_JAVA_OPTIONS"}
     env = flags | {
         "LC_ALL": "C.UTF-8",
