@@ -139,7 +139,7 @@ def test_a_null_result_and_a_bad_one_are_told_as_they_are() -> None:
     assert "both: no" in experiment_table(null, "offline")
     worse = findings([Pair(str(i), (hit, miss), (hit, hit)) for i in range(60)])
     assert (worse.improvement, worse.significant, worse.improved, worse.reached) == (-0.5, True, False, False)
-    assert worse.difference_high < 0
+    assert worse.difference < 0
     told = experiment_table(worse, "offline")
     assert "-50.0%" in told
     assert "In 60 turns the model failed" in told
