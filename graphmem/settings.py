@@ -61,6 +61,13 @@ class Settings(BaseSettings):
         description="secret before `SECRET` was changed: its tokens still open, none is made with it",
     )
 
+    # The MCP server, a client of the API (spec 18)
+    mcp_api: str = Field("http://127.0.0.1:8000", description="address of the API that `graphmem mcp` asks")
+    mcp_token: SecretStr | None = Field(None, description="bearer token of `graphmem mcp` over stdio")
+    mcp_password: SecretStr | None = Field(
+        None, description="the student's password, by which `graphmem mcp` opens a session; unset: it opens none"
+    )
+
     # Minds and embeddings (spec 17)
     model: str = Field("offline", description="`offline`, or a model string such as `openai:NAME`")
     model_base_url: str | None = Field(None, description="address of an OpenAI-compatible server")

@@ -110,6 +110,19 @@ def worker_command(
     work(settings, concurrency, say)
 
 
+@cli_command("mcp")
+def mcp_command(
+    settings: Settings,
+    student_id: Annotated[str | None, typer.Argument(help="whose memory; with --http each request says it")] = None,
+    http: Annotated[bool, typer.Option("--http", help="streamable HTTP instead of stdio")] = False,
+    port: Annotated[int, typer.Option(help="port of 127.0.0.1 to listen on")] = 8001,
+) -> None:
+    """Serve a student's memory to MCP clients, over stdio or HTTP; needs a running API (GRAPHMEM_MCP_API)."""
+    from graphmem.commands.mcp_server import serve_mcp
+
+    serve_mcp(settings, student_id, port if http else None)
+
+
 @cli_command("jobs")
 async def jobs_command(
     gm: "Graphmem",
