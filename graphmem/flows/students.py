@@ -315,9 +315,13 @@ async def check_lock_written(gm: Graphmem, who: Who, lock: sealing.StudentLock) 
 
     Raises
     ------
+    Conflict        another was written since this one was read
     Locked          it is another one
     """
     if not await check_lock(gm.graph, who, students.lock_properties(lock), gm.clock()):
+        enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
+        if enrolled is not None and enrolled.lock != lock:
+            raise Conflict("The password was changed, or the key rotated, by another request: try again.")
         await report(gm.graph, who, [Tampered.at("Student", "student", "wrapped_key")])
         raise Locked(
             "The keys of this student were changed outside of graphmem: have an administrator look at "
@@ -479,8 +483,8 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
         except Locked:
             gm.passwords.wrong(caller)
             raise
-        except (RateLimited, Unavailable):
-            # It was not checked.
+        except (RateLimited, Unavailable, Conflict):
+            # It was not checked, or against a lock that is no more.
             await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=False)
             raise
         await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=True)

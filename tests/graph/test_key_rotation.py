@@ -242,6 +242,26 @@ async def test_two_at_once_make_one_key(gm: Graphmem, ann: Pupil) -> None:
     assert (await verify_integrity(gm, ann.who)).intact
 
 
+async def test_a_lock_that_is_replaced_while_a_password_is_checked_is_no_tampering(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = another_replica(gm)
+    computed, late = other.passwords.computed, [True]
+
+    async def slowly(*args: Any) -> Any:
+        keys = await computed(*args)
+        if late and late.pop():
+            await students.rotate_key(gm, ann.who, PASSWORD, end_sessions=True)
+        return keys
+
+    monkeypatch.setattr(other.passwords, "computed", slowly)
+    with pytest.raises(Conflict, match="try again"):
+        await students.open_session(other, ann.who, PASSWORD)
+    assert await noticed(gm, ann.who) == set()
+    assert (await verify_integrity(gm, ann.who)).intact
+    await students.open_session(other, ann.who, PASSWORD)
+
+
 async def test_what_was_altered_by_hand_stays_named(gm: Graphmem, ann: Pupil) -> None:
     for i, text in enumerate(("My horse Bella won a prize on Sunday.", "I live in Bergen with two cats.")):
         await say(gm, ann, text, f"t{i}")
