@@ -1,12 +1,12 @@
-// Restart a dead job with all its attempts; one that is not dead stays as it is.
+// Restart a dead job of one of some kinds with all its attempts; another stays as it is.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, job_id: str, now: datetime
+// params: institution: str, student_id: str, job_id: str, kinds: list, now: datetime
 // returns: id: str, student_id: str, kind: str, state: str, attempts: int, error: str, created_at: datetime, run_after: datetime, retried: bool
 MATCH (job:Job {institution: $institution, student_id: $student_id, id: $job_id})
 // Writing the job locks it, so that it is started again once.
 SET job.asked_at = $now
-WITH job, job.state = 'dead' AS retried
+WITH job, job.state = 'dead' AND job.kind IN $kinds AS retried
 CALL (job, retried) {
   WITH * WHERE retried
   SET job.state = 'waiting', job.attempts = 0, job.run_after = $now

@@ -19,6 +19,7 @@ from graphmem.store.document import (
     FORMAT,
     FORMAT_VERSION,
     MODALITY_LABELS,
+    NodePart,
     StudentDocument,
 )
 from graphmem.store.imports import ImportedEdge, ImportedGraph, ImportedNode
@@ -87,7 +88,7 @@ def read_document(text: str | bytes) -> ReadDocument:
         document = StudentDocument.model_validate(told)
     except ValidationError as e:
         raise InvalidInput(_refusal("This document is not whole", _schema_faults(e))) from e
-    document = _without_damaged_jobs(document)
+    document = _without_impossible_jobs(document)
     nodes, faults = _nodes(document)
     faults = [*faults, *_structure_faults(document, nodes)]
     if faults:
@@ -211,10 +212,17 @@ def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
     return {name: _with_ids(each, ids) for name, each in value.items()} if isinstance(value, dict) else value
 
 
-def _without_damaged_jobs(document: StudentDocument) -> StudentDocument:
-    """The document without jobs whose payload did not open: they could never be done, and nothing leads to them."""
-    kept = [node for node in document.nodes if node.labels != ["Job"] or "payload" not in (node.tampered or ())]
+def _without_impossible_jobs(document: StudentDocument) -> StudentDocument:
+    """Return the document without jobs that can never be done: their payload did not open, or no version has them.
+
+    Nothing leads to them.
+    """
+    kept = [node for node in document.nodes if node.labels != ["Job"] or _is_possible(node)]
     return document.model_copy(update={"nodes": kept})
+
+
+def _is_possible(job: NodePart) -> bool:
+    return "payload" not in (job.tampered or ()) and job.properties.get("kind") in set(jobs.Kind)
 
 
 def _nodes(document: StudentDocument) -> tuple[list[ImportedNode], list[str]]:

@@ -74,13 +74,15 @@ async def retry_job(gm: Graphmem, institution: str, ref: str) -> Job:
     Raises
     ------
     NotFound        there is no such job
-    Conflict        it is not dead
+    Conflict        it is not dead, or of a kind that this version does not have
     """
     student_id, _, job_id = ref.rpartition("/")
     found = await jobs.retry(gm.graph, Who(institution, student_id), job_id, gm.clock())
     if found is None:
         raise NotFound("There is no such job: take its id from the list of jobs.")
     job, retried = found
+    if not retried and job.state is JobState.DEAD:
+        raise Conflict(f"{jobs.NO_SUCH_KIND} It cannot be started.")
     if not retried:
         raise Conflict(f"This job is {job.state}, not dead: only dead jobs need to be started again.")
     return job

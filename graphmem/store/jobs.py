@@ -29,10 +29,11 @@ from graphmem.store.rows import LAST, NodeSealer, from_ms, moment
 T = TypeVar("T")
 
 EPOCH = from_ms(0)
+NO_SUCH_KIND = "This version has no jobs of this kind: another version wrote it."
 
 
 class Kind(StrEnum):
-    """Kind of a job."""
+    """Kind of a job; with a new one `SCHEMA_VERSION` rises, since a start parks the kinds that it does not know."""
 
     FORM = "form"  # forms memories from a message of a turn
     SURPRISE = "surprise"  # responds to a surprise
@@ -387,9 +388,19 @@ async def count_all(graph: Graph, wanted: JobFilter, now: datetime) -> int:
     return int(row["total"])
 
 
+async def park_unknown(graph: Graph) -> None:
+    """Mark the waiting jobs of kinds that this version does not know as dead; `job/park_unknown`."""
+    await graph.run("job/park_unknown", kinds=list(Kind), error=NO_SUCH_KIND)
+
+
 async def retry(graph: Graph, who: Who, job_id: str, now: datetime) -> tuple[Job, bool] | None:
-    """Start a dead job again; `job/retry`. The job, and whether it was dead; None when there is no such job."""
-    rows = await graph.run("job/retry", who, job_id=job_id, now=now)
+    """Start a dead job of a known kind again; `job/retry`.
+
+    Returns
+    -------
+    the job, and whether it was started; None when there is no such job
+    """
+    rows = await graph.run("job/retry", who, job_id=job_id, kinds=list(Kind), now=now)
     return (_job(rows[0]), rows[0]["retried"]) if rows else None
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 
 from graphmem.errors import Conflict, SetupError
-from graphmem.store import integrity, queries, students
+from graphmem.store import integrity, jobs, queries, students
 from graphmem.store.graph import Graph
 
 SCHEMA_VERSION = 3
@@ -28,7 +28,7 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
     """Check the server, apply the schema command by command, and check the embedding model.
 
     Writes constraints and indexes (all `IF NOT EXISTS`) and one `:Schema` node; data of an older schema is upgraded,
-    where the server secret vouches for what is there.
+    where the server secret vouches for what is there. Waiting jobs of an unknown kind are parked as dead.
 
     Raises
     ------
@@ -53,6 +53,7 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
                 await integrity.accept(graph, who, now)
         # Last, so that an upgrade that was cut short is done again.
         await graph.run("schema/set_version", version=SCHEMA_VERSION)
+    await jobs.park_unknown(graph)
     if len(graph.secrets) > 1:
         await integrity.renew_seals(graph)
     if (row["embedder"], row["dimension"]) != (embedder, dimension):

@@ -20,10 +20,10 @@ from graphmem.store.tampering import Damage, report
 
 @dataclass(frozen=True)
 class WaitingWork:
-    """Payload of a job that is not done, opened."""
+    """Payload of a job that is not done, opened; `kind` may be one that this version has no more."""
 
     id: str
-    kind: Kind
+    kind: str
     payload: Mapping[str, Any] = field(repr=False)
 
 
@@ -80,7 +80,7 @@ async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: da
     for i, kind, sealed in row["jobs"]:
         # What was tampered with is reported when its job runs; it must not keep others from being forgotten.
         with suppress(Tampered):
-            jobs.append(WaitingWork(i, Kind(kind), _payload(session, lock, i, kind, sealed)))
+            jobs.append(WaitingWork(i, kind, _payload(session, lock, i, kind, sealed)))
     prediction = ""
     if row["prediction"] is not None:
         place = NodeSealer(session.keys, session, "Companion", f"companion@{row['turns']}")
@@ -134,7 +134,7 @@ async def delete_with_traces(
 
 def _payload(session: Session, lock: StudentLock, job_id: str, kind: str, sealed: Any) -> Mapping[str, Any]:
     told: Mapping[str, Any]
-    if kind == Kind.OBSERVE.value:
+    if kind == Kind.OBSERVE:
         told = json.loads(open_sealed_box(session.keys, session, lock, sealed))
     else:
         told = NodeSealer(session.keys, session, "Job", job_id).json("payload", sealed)
@@ -142,6 +142,6 @@ def _payload(session: Session, lock: StudentLock, job_id: str, kind: str, sealed
 
 
 def _sealed_payload(session: Session, lock: StudentLock, job: WaitingWork) -> Any:
-    if job.kind is Kind.OBSERVE:
+    if job.kind == Kind.OBSERVE:
         return seal_for(lock, session, json.dumps(job.payload))
     return NodeSealer(session.keys, session, "Job", job.id).seal_json("payload", job.payload)
