@@ -6,8 +6,10 @@ network that reads both (`graphmem.text.ending`) finds that unlikely, or where t
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
 
@@ -18,12 +20,14 @@ from graphmem.text.clauses import leans, statement_spans
 from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.contradiction import load_contradiction_network
 from graphmem.text.dating import day_ahead
+from graphmem.text.dialogue_acts import is_readable
 from graphmem.text.doc import Doc
 from graphmem.text.ending import ended_chance
 from graphmem.text.lexicon import MONTHS, WEEKDAYS, is_negation
 from graphmem.text.pairs import Compared, Likeness, likeness
-from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
+from graphmem.text.slots import changes_rarely, holds_one_value, is_polar, slot_of
 from graphmem.text.stems import is_past
+from graphmem.text.words import is_known
 
 ONE_MATTER = 0.45
 """Cosine from which two statements may be about one matter."""
@@ -69,6 +73,8 @@ CHANGE_OF_MIND = timedelta(days=60)
 GENERAL_STEMS = 1
 """Content words that two statements about one matter share at least."""
 
+MISSPELT = 0.85
+"""Likeness from which an unknown word is a known one of the other statement, misspelt."""
 NEGATED_WITHIN = 2
 """Words before an end within which it is denied."""
 
@@ -209,6 +215,7 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     """
     if _overcomes(new, old, cosine):
         return Effect.ENDS
+    new, old = _respelt(new, old), _respelt(old, new)
     found = _by_reason(new, old, cosine)
     if found not in (Effect.ENDS, Effect.CORRECTS) or _is_work(new) or _is_work(old):
         return found
@@ -230,6 +237,9 @@ def surely_ended(new: Revisable, old: Revisable) -> tuple[float, Effect]:
     """
     long = any(len(Doc(each.content).sentences) > FEW_SENTENCES for each in (new, old))
     if long or old.at >= new.at or new.words == old.words or _is_work(new) or _is_work(old):
+        return 0.0, Effect.NONE
+    if not is_readable(Doc(new.words)):
+        # Of a step of a sum, or of another language, the networks know nothing (spec 7).
         return 0.0, Effect.NONE
     chance = ending_chance(new, old)
     if not _is_sure(new, old, chance):
@@ -344,6 +354,19 @@ def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
     return Effect.ENDS if _eased(new, old) and cosine >= ONE_MATTER else Effect.NONE
 
 
+def _respelt(told: Revisable, other: Revisable) -> Revisable:
+    """A statement spelt so that it fills the polar slot of another, if it can be: "im alergic to nuts"."""
+    if told.slot is not None or other.slot is None or not is_polar(other.slot):
+        return told
+    spelt = Doc(other.words).plain_words
+    words = " ".join(each if is_known(each) else _nearest_word(each, spelt) for each in Doc(told.words).plain_words)
+    return replace(told, slot=other.slot, words=words) if slot_of(Doc(words)) == other.slot else told
+
+
+def _nearest_word(word: str, spelt: Sequence[str]) -> str:
+    return next(iter(get_close_matches(word, spelt, 1, MISSPELT)), word)
+
+
 def _overcomes(new: Revisable, old: Revisable, cosine: float) -> bool:
     """A misconception of the same lesson, or of the same matter, that is understood now."""
     if new.aspect is not Aspect.UNDERSTANDING or old.aspect is not Aspect.MISCONCEPTION:
@@ -398,8 +421,14 @@ def _is_change(new: Revisable, old: Revisable) -> bool:
 
 
 def _is_against(told: Revisable) -> bool:
-    """True if a statement says no to the matter of its polar slot, by a no or by a verb of dislike but not by both."""
-    return told.compared.denies != (_DISLIKES.search(told.words) is not None)
+    """True if a statement says no to the matter of its polar slot, by a no or by a verb of dislike but not by both.
+
+    The words that fill the slot count: "I'm allergic to milk so I can't have the cake" denies no allergy.
+    """
+    words = told.words.split()
+    parts = (" ".join(words[:end]) for end in range(1, len(words)))
+    filling = next((part for part in parts if slot_of(Doc(part)) == told.slot), told.words)
+    return Doc(filling).negates != (_DISLIKES.search(filling) is not None)
 
 
 def _tells_of_change(new: Revisable) -> bool:

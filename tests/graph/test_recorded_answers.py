@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-import pytest
-
 from graphmem.app import Graphmem
 from graphmem.flows.context import context
 from graphmem.flows.session_cache import open_memories
@@ -93,5 +91,4 @@ async def test_a_hostile_model_gets_nothing_in_but_what_was_said(gm: Graphmem, e
         assert invented not in contents
     assert "<system>" not in prompt
     # What was said is not ended by anybody's number.
-    if any(memory.invalid_at is not None for memory in index.latest(len(index))):
-        pytest.xfail("where an answer is refused, the offline mind stands in, and ends one of these statements")
+    assert [(memory.content, memory.invalid_at) for memory in index.latest(len(index)) if memory.invalid_at] == []

@@ -161,6 +161,22 @@ def test_no_rule_says_same_where_a_network_is_sure_of_an_end() -> None:
         assert surely_ended(told(new, 7), told(old))[1] is Effect.NONE
 
 
+@pytest.mark.parametrize(
+    "old", ["im alergic to milk so i cant have the cake", "im allergic to milk so i cant eat cake"]
+)
+def test_a_denied_allergy_is_never_the_same_said_again(old: str) -> None:
+    allergy, denied = told(old), told("I'm not allergic to milk, it's only eggs.", 7)
+    assert (allergy.slot is None) == ("alergic" in old)
+    assert effect(denied, allergy, 0.6) is Effect.CONTRADICTS
+    over = told("I'm not allergic to milk any more.", 7)
+    assert effect(over, allergy, 0.6) is Effect.ENDS
+    assert effect(told("I'm allergic to milk.", 7), allergy, 0.6) is Effect.SAME
+
+
+def test_a_step_of_a_sum_ends_nothing_by_the_networks_alone() -> None:
+    assert surely_ended(told("cause 7 8 9!!!", 7), told("pls call me Tobi"))[1] is Effect.NONE
+
+
 def test_of_two_statements_joined_only_one_ends() -> None:
     both = told("I have two sisters, Ida and Mo, and Mo plays chess.")
     assert surely_ended(told("Mo doesn't play chess any more.", 7), both)[1] is Effect.OUTDATES
