@@ -40,6 +40,7 @@ from graphmem.model import (
     LedgerCategory,
     LedgerEntry,
     Matrix,
+    Memory,
     MemoryRole,
     Recalled,
     Remembered,
@@ -355,10 +356,16 @@ def _clear_hits(index: SearchIndex, query: SearchQuery, lexical: LexicalScores |
     """The best memories of a question that name nothing hidden; off the event loop."""
     while True:
         hits = index.search(query, lexical)
-        clear = [hit for hit in hits if not fog.hides(hit.memory, index.vector(hit.memory.id))]
+        clear = [hit for hit in hits if not _is_hidden(hit.memory, index, fog)]
         if len(clear) == len(hits) or len(clear) >= query.limit or len(hits) < query.limit:
             return clear
         query = replace(query, limit=2 * query.limit)
+
+
+def _is_hidden(memory: Memory, index: SearchIndex, fog: Fog) -> bool:
+    """True of a memory that names a hidden concept, and of the heading of such memories."""
+    headed = index.told_at(memory.timestamp) if fog and memory.role is MemoryRole.EPISODE else ()
+    return any(fog.hides(each, index.vector(each.id)) for each in (memory, *headed))
 
 
 async def _without_hidden(gm: Graphmem, fog: Fog, found: Remembered) -> Remembered:

@@ -34,8 +34,6 @@ BEGINS, GOES_ON = 0.8, 0.5
 """Chance that a message is school work from which a lesson begins with it, and goes on with it."""
 MOST_CHARACTERS_KEPT = 4_000
 """Most characters of the student's words, and of the tutor's, that a lesson keeps."""
-LESSONS_LOOKED_AT = 50
-"""Newest memories among which the lesson under way is looked for."""
 SAME_LESSON = 0.4
 """Cosine with a lesson from which work belongs to it, where no task tells: of messages in 60 lessons of MathDial 98 %
 lie above it, of the first messages of other lessons 10 %."""
@@ -113,7 +111,7 @@ def mean_vector(mean: Vector, count: int, rows: Vector) -> Vector:
 def _under_way(reading: Reading, work: WorkDone, known: SearchIndex) -> Memory | None:
     """The newest lesson of the same sitting that the message belongs to."""
     at = reading.source.at
-    for memory in known.latest(LESSONS_LOOKED_AT):
+    for memory in known.latest(len(known)):
         if memory.role is MemoryRole.LESSON and memory.timestamp <= at:
             gap = (at - (memory.last_reinforced_at or memory.timestamp)).total_seconds()
             if gap >= SEGMENT_GAP:

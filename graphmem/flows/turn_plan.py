@@ -91,6 +91,10 @@ class Familiar:
     likest: float = 0.0
 
 
+LITTLE_KNOWN = 4
+"""Turns of a student after which a signal alone may be a paradigm shift (spec 5)."""
+
+
 @dataclass(frozen=True)
 class Score:
     """Scores of a message, computed before any mind is asked (spec 4 to 6).
@@ -147,7 +151,7 @@ def score(
     error = None if sensed.match is None else surprise.prediction_error(sensed.match, sensed.likely)
     surprising = surprise.combined(surprise.message_surprise(parts), error, sensed.told)
     signal = surprise.signal(surprising, state.signals)
-    level = surprise.level(signal, surprise.thresholds(state.corrections))
+    level = _level(signal, state)
     now = message.at.timestamp()
     # The replies come as fast as they are made: how busy it is, the student says.
     said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
@@ -186,9 +190,16 @@ def judged_anew(scored: Score, match: float | None, state: State) -> Score:
     error = surprise.prediction_error(match)
     surprising = surprise.combined(surprise.message_surprise(scored.parts), error, scored.told)
     signal = surprise.signal(surprising, state.signals)
-    level = surprise.level(signal, surprise.thresholds(state.corrections))
+    level = _level(signal, state)
     unusual = () if level is Level.NORMAL else surprise.unusual(scored.parts)
     return replace(scored, match=match, surprise=signal, surprising=surprising, level=level, unusual=unusual)
+
+
+def _level(signal: float, state: State) -> Level:
+    """Level of a signal; of a student of whom little is known none is a paradigm shift by its signal alone."""
+    found = surprise.level(signal, surprise.thresholds(state.corrections))
+    shaken = found is Level.PARADIGM_SHIFT and state.turns < LITTLE_KNOWN
+    return Level.COGNITIVE_DISSONANCE if shaken else found
 
 
 def _expertise(doc: Doc, topics: Sequence[str], task: Task | None) -> float:
@@ -407,7 +418,8 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
 def _boosts(thought: TurnThought) -> tuple[Boost, ...]:
     """Each memory that the reply rests on, as far as the mind says, else each that the prompt showed, once."""
     used = thought.answer.value.used
-    shown_ones = [r for r in thought.recalled.memories if used is None or r.memory.id in used]
+    told = (*thought.recalled.memories, *thought.recalled.repeated)
+    shown_ones = [r for r in told if used is None or r.memory.id in used]
     recalled = (boost(r.memory.id, r.gravity) for r in shown_ones)
     return tuple({each.memory_id: each for each in (*recalled, *thought.used)}.values())
 

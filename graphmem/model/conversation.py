@@ -290,6 +290,7 @@ class Remembered:
     why : by id, why a ledger entry or a fact is there, as `Recalled.why`
     weave : doubts that the message touches, to be raised in passing
     similarity : by id, the cosine of a ledger entry with the message, -1..1
+    repeated : memories that fit and are left out, since a ledger entry says the same
     """
 
     facts: tuple[Fact, ...] = ()
@@ -305,6 +306,7 @@ class Remembered:
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     weave: tuple[Woven, ...] = ()
     similarity: Mapping[str, float] = field(default_factory=dict, compare=False)
+    repeated: tuple[Recalled, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -230,14 +230,24 @@ def without_copies(remembered: Remembered, visible: Sequence[str] = ()) -> Remem
         return [gist(text or "", remembered.name) for text in texts]
 
     ledger = _fresh(told, remembered.ledger, gists(entry.content for entry in remembered.ledger))
+    told_memories = gists(each.memory.content for each in remembered.memories)
+    repeated = [any(is_said_by(own, entry) for entry in told) for own in told_memories]
     profile = _fresh(told, remembered.profile, gists(each.memory.content for each in remembered.profile))
-    memories = _fresh(told, remembered.memories, gists(each.memory.content for each in remembered.memories))
+    memories = _fresh(told, remembered.memories, told_memories)
     seen = gists(visible)
     own = gists(fact.text for fact in remembered.facts)
     telling = [not any(is_said_by(s, each) for s in (*told, *seen)) for each in own]
     facts = _fresh([*told, *seen], list(compress(remembered.facts, telling)), list(compress(own, telling)))
     turns = _fresh(told, remembered.turns, gists(turn.text for turn in remembered.turns))
-    return replace(remembered, ledger=ledger, profile=profile, memories=memories, facts=facts, turns=turns)
+    return replace(
+        remembered,
+        ledger=ledger,
+        profile=profile,
+        memories=memories,
+        facts=facts,
+        turns=turns,
+        repeated=tuple(compress(remembered.memories, repeated)),
+    )
 
 
 def _fresh(told: list[Gist], items: Sequence[T], gists: Sequence[Gist]) -> tuple[T, ...]:

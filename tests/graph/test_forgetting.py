@@ -135,7 +135,8 @@ async def test_over_graphql(gm: Graphmem, ann: Pupil, app_client: Client) -> Non
 
 
 async def test_a_deleted_entry_is_gone_in_every_process(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
-    await add_entry(gm, ann.session, Draft(LedgerCategory.INSTRUCTION, "Never mention the marmalade."))
+    # A promise for tomorrow would be over.
+    await lived(gm, ann, (SECRET.replace(" tomorrow", ""),))
     assert (await context(replica, ann.session, "the marmalade?")).ledger
     (entry,) = await list_entries(gm, ann.session)
     await delete_entry(gm, ann.session, entry.id)

@@ -91,7 +91,6 @@ async def test_every_process_sees_what_an_episode_takes_from_the_one_before(gm: 
     assert any(each.type == "ABSTRACTS" for own in edges.values() for each in own)
 
 
-@pytest.mark.xfail(reason="the answer to this question no longer counts as a use of the memory")
 async def test_memories_stand_as_the_turns_of_all_processes_leave_them(gm: Graphmem, ann: Pupil) -> None:
     by_text = await lived(gm, ann)
     # The clocks of two machines are never quite the same.

@@ -171,11 +171,14 @@ async def test_facts_of_another_workers_are_not_lost_to_a_turn_that_knows_nothin
 ) -> None:
     await surprises(gm, ann, MANY, Level.BOUNDARY)
     assert await run_jobs(telling(replica), ann.session) == 2
+    await say(gm, ann, "I think I have to add 12 and 30.", reply="How many spoons did Julia buy in total?")
     await say(gm, ann, "I love purple submarines.")
+    await run_jobs(gm, ann.session)
     facts = await nodes(gm, ann.who, "Fact")
-    assert sorted(node["seq"] for node in facts) == list(range(1, 11))
-    assert (await counted(gm, ann))["facts"] == 10
-    assert [fact.seq for fact in await list_facts(gm, ann.session, 20)] == list(range(10, 0, -1))
+    assert sorted(node["seq"] for node in facts) == list(range(1, 12))
+    assert (await counted(gm, ann))["facts"] == 11
+    assert [fact.seq for fact in await list_facts(gm, ann.session, 20)] == list(range(11, 0, -1))
+    assert "submarines" in (await list_facts(gm, ann.session, 1))[0].text
 
 
 async def test_a_question_answered_elsewhere_stays_answered(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
