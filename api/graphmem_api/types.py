@@ -85,14 +85,14 @@ class MemoryType(Shown[model.Memory]):
         return self.value.content
 
     @strawberry.field(
-        description="What the surprise led to that this episode begins with; null for any other memory, and with "
-        "LOCKED without the student's session."
+        description="What the surprise led to that this episode, or this memory of a language model, begins with; null "
+        "for any other memory. Without the student's session it is null, too, and of an episode with LOCKED."
     )
     async def surprise_response(self, info: Info) -> model.SurpriseResponse | None:
-        if self.value.role is not model.MemoryRole.EPISODE:
-            return None
         if self.value.content is None:
-            raise Locked
+            if self.value.role is model.MemoryRole.EPISODE:
+                raise Locked
+            return None
         session = in_session(info, self.who.student_id)
         return await info.context.loaders.responses.load((session, self.value.id))
 

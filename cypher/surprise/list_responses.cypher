@@ -1,4 +1,4 @@
-// Sealed responses to the surprises that some episodes of a student begin with.
+// Sealed responses to the surprises that some memories of a student keep.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, ids: list

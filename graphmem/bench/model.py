@@ -6,9 +6,11 @@ or in doubt afterwards; an instruction binds when it stands in the ledger as one
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 from typing import TypeVar
 from uuid import uuid4
 
@@ -75,34 +77,24 @@ MODEL_COUNTS = (
 )
 
 
-@dataclass
 class WatchedMind:
-    """A mind with its answers to the memory prompt, whether it denied danger of late, and what it spent."""
+    """A mind with its answers to the memory prompt, whether it denied danger of late, what it spent, and its pace.
 
-    mind: Mind
-    name: str
-    answers: list[tuple[Remember, Notes]] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-    denies: bool = False
+    paces : seconds to the first word of each reply, since it was asked
+    """
 
-    @property
-    def seconds(self) -> float:
-        """See `Mind.seconds`."""
-        return self.mind.seconds
+    failing: str | None = None
 
-    @property
-    def together(self) -> int:
-        """See `Mind.together`."""
-        return self.mind.together
-
-    @property
-    def failing(self) -> str | None:
-        """See `Mind.failing`."""
-        return self.mind.failing
+    def __init__(self, mind: Mind) -> None:
+        self.mind, self.name, self.seconds, self.together = mind, mind.name, mind.seconds, mind.together
+        self.answers: list[tuple[Remember, Notes]] = []
+        self.usage = Usage()
+        self.denies = False
+        self.paces: list[float] = []
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`."""
-        answer = await self.mind.ask(question, on_token)
+        answer = await self.mind.ask(question, on_token and first_word(self.paces, on_token))
         self.usage += answer.usage
         if isinstance(question, Remember) and isinstance(answer.value, Notes):
             self.answers.append((question, answer.value))
@@ -111,8 +103,22 @@ class WatchedMind:
         return answer
 
     async def aclose(self) -> None:
-        """See `Mind.aclose`."""
-        await self.mind.aclose()
+        """Release nothing: the mind belongs to its maker."""
+
+
+def first_word(paces: list[float], on_token: OnToken | None = None) -> OnToken:
+    """Pass on the pieces of a reply; the seconds from now to the first one are added to `paces`."""
+    began, waiting = perf_counter(), True
+
+    async def passed_on(piece: str) -> None:
+        nonlocal waiting
+        if waiting:
+            waiting = False
+            paces.append(perf_counter() - began)
+        if on_token is not None:
+            await on_token(piece)
+
+    return passed_on
 
 
 @dataclass(frozen=True)
@@ -143,13 +149,12 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
 
     Returns
     -------
-    Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all
+    Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all; seconds to the first word of a
+    reply, of a whole turn and of the model alone
     """
     counts, usage, before = Counter[str](), Usage(), _results()
     for student in tracked(dict.fromkeys(each.student for each in dialogues), "Students"):
-        watched = WatchedMind(gm.mind, gm.mind.name)
-        pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
-        await pupil.begin()
+        watched, pupil = await _watched(gm, student)
         for dialogue in dialogues:
             if dialogue.student == student:
                 counts += await _played(pupil, watched, dialogue)
@@ -162,7 +167,27 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
     turns = max(1, counts["turns"])
     spent = {"calls": usage.calls / turns, "tokens_in": usage.input_tokens / turns}
     spent |= {"tokens_out": usage.output_tokens / turns, "cost": usage.cost}
-    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | shares | spent
+    paces = await _paces(gm, dialogues[0])
+    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | shares | spent | paces
+
+
+async def _watched(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
+    watched = WatchedMind(gm.mind)
+    pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
+    await pupil.begin()
+    return watched, pupil
+
+
+async def _paces(gm: Graphmem, dialogue: Dialogue) -> dict[str, float]:
+    """Seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
+    watched, pupil = await _watched(gm, dialogue.student)
+    paces: list[float] = []
+    for place, turn in enumerate(dialogue_turns(dialogue)):
+        incoming = replace(recorded_turn(dialogue, place, turn, pupil.clock.now), reply=None)
+        await handle_turn(pupil.gm, pupil.session, incoming, on_token=first_word(paces))
+    await pupil.end()
+    timed = {"first_word": paces, "model_first_word": watched.paces}
+    return {name: median(seconds) for name, seconds in timed.items() if seconds}
 
 
 def _results() -> dict[str, float]:

@@ -92,7 +92,7 @@ async def within_budget(
 
     Source: spec 5, 17.
     """
-    if gm.mind is gm.offline or limits_of(gm.settings).unlimited:
+    if _is_free(gm):
         yield gm
         return
     # Jobs that are done together are known by their first one.
@@ -116,11 +116,16 @@ async def within_budget_of(
 
     Source: spec 5, 17.
     """
-    if gm.mind is gm.offline or limits_of(gm.settings).unlimited:
+    if _is_free(gm):
         yield gm
         return
     async with _reserving(gm, session, name, size, questions) as able:
         yield able
+
+
+def _is_free(gm: Graphmem) -> bool:
+    """Return whether nothing limits what the mind spends; one that answers at once spends nothing."""
+    return not gm.mind.seconds or limits_of(gm.settings).unlimited
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.ending import with_stems
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import check_running, open_memories
+from graphmem.flows.surprise_plan import is_own_belief
 from graphmem.model import (
     SERIOUS,
     Concern,
@@ -215,8 +216,9 @@ async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], lev
         known = [memory_id for memory_id in memory_ids if held.index.get(memory_id) is not None]
         updated = list[Update](renewed(known, surprise_level=level, flashbulb=False))
         for response in (await surprises.list_responses(gm.graph, session, known)).values():
-            own = [r.new_id for r in response.revisions if held.index.get(r.new_id) is not None]
-            prior = [r.prior_id for r in response.revisions if r.prior_id is not None]
+            # What the student said, and what that ended, stands.
+            made = [r for r in response.revisions if is_own_belief(held.index.get(r.new_id))]
+            own, prior = [r.new_id for r in made], [r.prior_id for r in made if r.prior_id is not None]
             updated += renewed(own, invalid_at=gm.clock(), reliability=Reliability.SUPERSEDED)
             updated += renewed(prior, invalid_at=None, reliability=Reliability.RELIABLE)
         if not known:

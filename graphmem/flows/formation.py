@@ -26,6 +26,7 @@ from graphmem.flows.ledger import new_entry, noted_draft
 from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_changes, known_readings, open_memories, with_feedback
+from graphmem.flows.surprise_plan import with_response
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
@@ -67,7 +68,7 @@ from graphmem.text.transcripts import own_words, spoken_lines
 from graphmem.text.worth import work_chance
 from graphmem.validation import PAGE_SIZE, in_zone
 
-MESSAGES_AT_ONCE = 4
+MESSAGES_AT_ONCE = 5
 """Messages whose jobs are taken together, and from which on a mind that reads some together does so."""
 GRAVE = PASSES[-1]
 """SNR of what tells of danger, at least."""
@@ -325,6 +326,7 @@ async def _written(gm: Graphmem, session: Session, finished: jobs.Finished, scor
         changes = await with_feedback(gm, session, planned.changes, held)
         changes = await asyncio.to_thread(with_lesson, changes, reading, work_done, held.index)
         changes = replace(changes, facts=await _learned(gm, session, reading, held))
+        changes = with_response(changes, reading, held.index) if own.linked else changes
         changes = replace(changes, topics=await topics_of(gm, session, changes.new))
         written = await _write(gm, session, changes, finished)
         if written is None:

@@ -14,7 +14,7 @@ from graphmem.flows.facts import apply_learned, known_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import known_readings, open_memories
-from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded
+from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, is_own_belief
 from graphmem.model import (
     Analyse,
     Analysis,
@@ -22,7 +22,6 @@ from graphmem.model import (
     Correction,
     Level,
     Memory,
-    MemoryRole,
     Observation,
     Question,
     Reliability,
@@ -317,7 +316,7 @@ def _revised(memory: Memory, found: Surprised, verdict: Verdict, known: SearchIn
     had = response.level if response is not None else memory.surprise_level
     up = LEVELS[min(len(LEVELS) - 1, LEVELS.index(had) + 1)]
     revisions = () if response is None else response.revisions
-    own = tuple(r.new_id for r in revisions if _is_own_belief(known.get(r.new_id)))
+    own = tuple(r.new_id for r in revisions if is_own_belief(known.get(r.new_id)))
     prior = tuple(r.prior_id for r in revisions if r.prior_id is not None)
     kin = tuple(dict.fromkeys((memory.id, *found.members, *_lit(response))))
     correction = Correction(memory.surprise, had, verdict)
@@ -327,10 +326,6 @@ def _revised(memory: Memory, found: Surprised, verdict: Verdict, known: SearchIn
     again = found.verdict is not None
     flashbulb = True if up is Level.PARADIGM_SHIFT else None
     return Revised(correction, up, kin, flashbulb, closed=prior if again else (), reopened=own if again else ())
-
-
-def _is_own_belief(memory: Memory | None) -> bool:
-    return memory is not None and memory.role is MemoryRole.BELIEF
 
 
 def updates(revised: Revised, now: datetime) -> tuple[Update, ...]:

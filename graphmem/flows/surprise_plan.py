@@ -7,6 +7,7 @@ from datetime import UTC
 from graphmem.flows.detection_plan import said_the_same
 from graphmem.flows.facts import learned
 from graphmem.flows.formation_memories import STRENGTH
+from graphmem.flows.formation_reading import Reading
 from graphmem.maths.salience import salience
 from graphmem.model import (
     Analysis,
@@ -24,6 +25,7 @@ from graphmem.model import (
     Reliability,
     Revision,
     SourceKind,
+    Strategy,
     SurpriseAction,
     SurpriseResponse,
     Vector,
@@ -34,6 +36,7 @@ from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, 
 from graphmem.store.jobs import SurpriseJob
 from graphmem.text.information import information
 from graphmem.text.normalize import said
+from graphmem.text.sanitize import quoted
 
 MOST_FACTS = {Level.NORMAL: 0, Level.BOUNDARY: 10, Level.COGNITIVE_DISSONANCE: 20, Level.PARADIGM_SHIFT: 30}
 """Facts extracted at most, by level."""
@@ -170,6 +173,69 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
     )
 
 
+def with_response(changes: Changes, reading: Reading, known: SearchIndex) -> Changes:
+    """Add the response to a surprise whose consequences a mind named with its notes; its first memory keeps it.
+
+    Nothing is added where the message is ordinary, or the mind found nothing in it worth a memory.
+
+    Parameters
+    ----------
+    changes : Changes, what is formed of the message
+    reading : Reading, of a mind that links its notes
+    known : SearchIndex, the student's memories before
+
+    Source: spec 5, 17.
+    """
+    level, signal = reading.scores.level, reading.scores.surprise
+    if level is None or level is Level.NORMAL or signal is None or not changes.new:
+        return changes
+    lesson, violated = reading.beside.lesson, reading.heard.violated
+    foreseen = f"Expected {quoted(violated.predicted)}" if violated is not None else "Nothing else was expected"
+    explanation = f"{foreseen}, heard {quoted(reading.heard.text)} (signal {signal:.2f})."
+    revisions = tuple(_named_revisions(changes, known))
+    actions = tuple(_named_actions(changes, reading, revisions, known))
+    strategies = {
+        "update_beliefs": Strategy.CONNECT_PRIOR,
+        "queue_questions": Strategy.ASK_FOLLOW_UP_QUESTIONS,
+        "self_reflect": Strategy.SELF_REFLECT,
+    }
+    strategy = next((strategies[each.kind] for each in actions if each.kind in strategies), Strategy.NONE)
+    if lesson is not None:
+        explanation = f"{explanation} {lesson.text}"
+        strategy = Strategy.DEEP_EXTRACTION if strategy is Strategy.NONE else strategy
+    return replace(changes, response=SurpriseResponse(level, signal, explanation, strategy, revisions, actions))
+
+
+def _named_revisions(changes: Changes, known: SearchIndex) -> Iterator[Revision]:
+    """Beliefs that the notes of a message end or refine."""
+    new = {each.memory.id: each.memory for each in changes.new}
+    for edge in changes.edges:
+        ends = {EdgeType.TEMPORAL_EVOLUTION: (edge.from_id, edge.to_id), EdgeType.REFINES: (edge.to_id, edge.from_id)}
+        prior_id, new_id = ends.get(edge.type, ("", ""))
+        prior, now = known.get(prior_id), new.get(new_id)
+        if prior is not None and now is not None and prior.kind in BELIEVED:
+            delta = now.confidence - prior.confidence
+            yield Revision(prior.id, now.id, prior.content or "", now.content or "", delta)
+
+
+def _named_actions(
+    changes: Changes, reading: Reading, revisions: Sequence[Revision], known: SearchIndex
+) -> Iterator[SurpriseAction]:
+    """What was done about a surprise; an action that found nothing to do is left out, but for the facts."""
+    yield SurpriseAction("extract_facts", fact_count=len(changes.facts))
+    if revisions:
+        yield SurpriseAction("update_beliefs", episode_ids=tuple(revision.new_id for revision in revisions))
+    if lit := tuple(each.memory.id for each in changes.new if each.memory.flashbulb):
+        yield SurpriseAction("flashbulb", episode_ids=lit)
+    prior = (each.to_id for each in changes.edges if known.get(each.to_id) is not None)
+    if linked := tuple(dict.fromkeys(prior)):
+        yield SurpriseAction("connect_prior", episode_ids=linked)
+    if changes.questions:
+        yield SurpriseAction("queue_questions", questions=tuple(each.text for each in changes.questions))
+    if reading.beside.teach is not None:
+        yield SurpriseAction("self_reflect", reflection=reading.beside.teach.content)
+
+
 def _overtaken(new: Sequence[New], job: SurpriseJob, known: SearchIndex) -> Iterator[New]:
     """New memories, past already where all that the message told is: it has arrived late (spec 7)."""
     ends = [memory.invalid_at for memory in _said_then(job, known) if memory.role is MemoryRole.SAID]
@@ -223,6 +289,11 @@ def _holds(memory: Memory) -> bool:
 def _is_belief(memory: Memory) -> bool:
     """True if it is a belief about the student: not what somebody else said, nor how the companion goes about it."""
     return memory.kind in BELIEVED and not memory.speaker and memory.role is not MemoryRole.PROCEDURE
+
+
+def is_own_belief(memory: Memory | None) -> bool:
+    """Return whether a surprise alone has made a memory, which goes with it."""
+    return memory is not None and memory.role is MemoryRole.BELIEF
 
 
 def _said_then(job: SurpriseJob, known: SearchIndex) -> Iterator[Memory]:

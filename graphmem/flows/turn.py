@@ -216,7 +216,8 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
     own = plan.judged_anew(seen.own_score, answer.value.came_true, seen.state)
     own = plan.grave(own) if seen.shaken else own
     replied_by = plan.APP if seen.own_reply is not None else gm.mind.name
-    if replied_by != gm.offline.name:
+    judged = seen.own_reply is not None or answer.value.judged
+    if judged:
         reply = await with_vector(gm, answer.value.reply)
         answer = replace(answer, value=replace(answer.value, reply=reply))
     return plan.TurnThought(
@@ -248,7 +249,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         opener=seen.opener,
         used=used,
         noticed=seen.noticed.doubt,
-        judged=replied_by == plan.APP or (replied_by != gm.offline.name and not answer.degraded),
+        judged=judged,
     )
 
 

@@ -25,8 +25,8 @@ from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
 from graphmem.store.tampering import report
 
-TALK_PAUSE = 30.0
-"""Seconds without a message after which a language model reads fewer than four turns together."""
+TALK_PAUSE = 120.0
+"""Seconds without a message after which a language model reads fewer turns than it can; pupils think for a minute."""
 
 log = logging.getLogger(__name__)
 

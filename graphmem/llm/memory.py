@@ -168,6 +168,12 @@ class NotedTalk:
         return frozenset(word[:4] for word in re.findall(r"\w+", self.words.casefold()))
 
     @cached_property
+    def shortened(self) -> frozenset[str]:
+        """Letters of its abbreviations, such as ww of "ww1" and usa of "USA"."""
+        words = re.findall(r"\w{2,}", self.words)
+        return frozenset(w.rstrip("0123456789").casefold() for w in words if w.isupper() or w[-1].isdigit())
+
+    @cached_property
     def numbers(self) -> frozenset[object]:
         """Values of the numbers in it; those of "14/20" are 14, 20 and 0.7."""
         told = {quantity.value for text in self.words.splitlines() for quantity in quantities(text)}
@@ -190,9 +196,14 @@ class NotedTalk:
         digits = {int(each) for each in re.findall(r"\d{1,9}", dated)}
         if any(each.value not in self.numbers for each in named) and not digits <= self.numbers:
             return False
-        names = (entity.name for entity in Doc(dated).entities if entity.name[:1].isupper())
-        words = [word for name in names for word in re.findall(r"\w+", name.casefold())]
-        return all(word[:4] in self.beginnings or word in {_STUDENT, "the", "tutor"} for word in words)
+        return all(self._names(entity.name) for entity in Doc(dated).entities if entity.name[:1].isupper())
+
+    def _names(self, name: str) -> bool:
+        """True if the talk has the words of a name, or their initials."""
+        words = re.findall(r"[^\W\d_]+", name)
+        folded, initials = [word.casefold() for word in words], "".join(word[0] for word in words).casefold()
+        told = all(word[:4] in self.beginnings or word in {_STUDENT, "the", "tutor"} for word in folded)
+        return told or (len(words) > 1 and any(each.startswith(initials) for each in self.shortened))
 
 
 def _is_near(date: str, at: datetime) -> bool:
@@ -201,14 +212,13 @@ def _is_near(date: str, at: datetime) -> bool:
 
 @dataclass(frozen=True)
 class Noted:
-    """A note whose words were found: in which message, and where; `replaced` if the quote stands for the statement."""
+    """A note whose words were found, in which message and where; the quote stands for a statement that is None."""
 
     place: int
     start: int
     end: int
     item: NoteItem
     statement: str | None
-    replaced: bool = False
 
 
 def noted(output: MemoryOutput, talk: NotedTalk) -> list[Noted | str]:
@@ -227,7 +237,7 @@ def _found(item: NoteItem, talk: NotedTalk) -> Noted | str:
         return Noted(message, start, end, item, item.statement)
     if len(words.split()) < FEWEST_WORDS:
         return "statement: names a number or a name that the talk does not"
-    return Noted(message, start, end, item, None, replaced=True)
+    return Noted(message, start, end, item, None)
 
 
 def notes_of_answer(output: MemoryOutput, question: Remember) -> Notes:

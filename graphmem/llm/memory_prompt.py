@@ -7,6 +7,7 @@ so that nobody can speak in another's name.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from graphmem.llm.prompts import Prompt, day_line, instructions
 from graphmem.model import Heard, KnownItem, Remember, SourceKind
@@ -116,7 +117,8 @@ def _material(question: Remember) -> Iterator[str]:
 
 def _known(number: int, item: KnownItem) -> str:
     label = f", {item.label}" if item.label else ""
-    until = f", until {item.until:%Y-%m-%d}" if item.until is not None else ""
+    # It holds to the end of a day, which is the beginning of the next.
+    until = "" if item.until is None else f", until {item.until - timedelta(seconds=1):%Y-%m-%d}"
     return f"{number} ({item.at:%Y-%m-%d}{label}{until}) {one_line(abridged(item.text, KNOWN_CHARACTERS))}"
 
 

@@ -10,7 +10,7 @@ Importing this module takes seconds; `graphmem.llm.fallback.make_mind` does it o
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Generic, TypeVar
@@ -23,33 +23,15 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from graphmem.errors import MindError
+from graphmem.llm import modes
 from graphmem.llm.memory import MemoryOutput, Noted, NotedTalk, noted, notes_of_answer
 from graphmem.llm.memory_prompt import memory_prompt
-from graphmem.llm.modes import (
-    IN_WORDS,
-    MODES,
-    json_text,
-    parameters,
-    partial_field,
-    shown_schema,
-    written,
-    written_so_far,
-)
 from graphmem.llm.prompts import Prompt, predict_prompt, reply_prompt
 from graphmem.llm.providers import make_model
 from graphmem.llm.reply import ForeseeOutput, ReplyOutput, predicted, response
-from graphmem.llm.summary import AskedGroups, SummariseOutput, digests, summarise_prompt, summary_items
+from graphmem.llm.summary import SummariseOutput, digests, summarise_prompt, summary_items
 from graphmem.metrics import model_notes
-from graphmem.model import (
-    Answer,
-    MindQuestion,
-    Predict,
-    PromptUsage,
-    Remember,
-    Respond,
-    Summarise,
-    Usage,
-)
+from graphmem.model import Answer, MindQuestion, Predict, PromptUsage, Remember, Respond, Summarise, Usage
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from graphmem.text.quoting import cleaned_quote
@@ -64,7 +46,7 @@ _TALKATIVE = (
 )
 REPLY_TEMPERATURE = 0.7
 """Temperature of replies, which need not be the same each time."""
-TOGETHER = 4
+TOGETHER = 5
 """Messages that one memory call reads."""
 JOB_PATIENCE = 3
 """Times the time limit that a job's question may take: nobody waits for it, and some models think long."""
@@ -104,7 +86,7 @@ class Form(Generic[Q, Output, T]):
 def _count_notes(output: MemoryOutput, question: Remember) -> None:
     found = noted(output, NotedTalk(question))
     refused = sum(isinstance(each, str) for each in found)
-    replaced = sum(isinstance(each, Noted) and each.replaced for each in found)
+    replaced = sum(isinstance(each, Noted) and each.statement is None for each in found)
     results = {"stored": len(found) - refused - replaced, "replaced": replaced, "refused": refused}
     for result, count in results.items():
         model_notes.labels(result).inc(count)
@@ -129,7 +111,9 @@ FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
         temperature=REPLY_TEMPERATURE,
     ),
     Remember: Form(memory_prompt, MemoryOutput, notes_of_answer, 2_500, NotedTalk, count=_count_notes),
-    Summarise: Form(summarise_prompt, SummariseOutput, digests, 2_000, AskedGroups, count=_count_summaries),
+    Summarise: Form(
+        summarise_prompt, SummariseOutput, digests, 2_000, lambda asked: asked, count=_count_summaries
+    ),
 }
 """Form of each kind of question that the model is asked."""
 
@@ -173,13 +157,13 @@ class LanguageMind:
     def __init__(self, settings: Settings) -> None:
         self.name = settings.model
         self._timeout = settings.model_timeout
-        self._prices = settings.model_price_in, settings.model_price_out
+        self.prices = settings.model_price_in, settings.model_price_out
         self.model = make_model(settings.model, settings.model_base_url)
         # A model behind an address may think first, nobody knows how long.
         self.roomy = settings.model_base_url is not None or bool(self.model.profile.get("thinking_always_enabled"))
         native = self.model.profile.get("supports_json_schema_output", False)
-        self._mode: str = settings.model_output if settings.model_output != "auto" else "schema" if native else "tool"
-        self._settled = settings.model_output != "auto"
+        self.mode: str = settings.model_output if settings.model_output != "auto" else "schema" if native else "tool"
+        self.settled = settings.model_output != "auto"
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
 
@@ -194,29 +178,23 @@ class LanguageMind:
         Notes without words of a message behind them are dropped and counted in the log. An answer of which nothing
         is left is asked for once more, and then is a MindError; an empty one is an answer.
         """
-        form = FORMS[type(question)]
-        stream = None
-        if on_token is not None and form.streamed is not None and form.leaner(question) is None:
-            stream = _FieldStream(form.streamed, on_token)
-        asked = _Asked(self._prices)
         patience = self._timeout * (JOB_PATIENCE if question.can_wait else 1)
+        form = FORMS[type(question)]
+        call = _Call(self, question, form, on_token, monotonic() + patience)
         try:
             async with asyncio.timeout(patience):
-                output = await self._answer(question, form, asked, stream, monotonic() + patience)
-        except _ListenerFailed as failed:
-            listener_error = failed.__cause__
+                output = await call.answer()
+        except _ListenerFailed as error:
+            failed = error.__cause__ or error
         except Exception as error:
-            listener_error = None
-            failure = _explained(error, patience)
+            failed = _explained(error, patience, call.usage)
         else:
-            if stream is not None:
-                await stream.finish(output)
+            if call.stream is not None:
+                await call.stream.finish(output)
             form.count(output, question)
-            return Answer(form.read(output, question), asked.usage(question.prompt))
+            return Answer(form.read(output, question), call.usage)
         # Raised out here, so that no traceback of ours shows the provider's error, which may quote the conversation.
-        if listener_error is not None:
-            raise listener_error
-        raise MindError(failure.message, kind=failure.kind, usage=asked.usage(question.prompt), away=failure.away)
+        raise failed
 
     async def aclose(self) -> None:
         """Close the connections to the provider."""
@@ -224,119 +202,105 @@ class LanguageMind:
         async with self.model:
             pass
 
-    async def _answer(
-        self,
-        question: MindQuestion[T],
-        form: Form[Any, Any, T],
-        asked: "_Asked",
-        stream: "_FieldStream | None",
-        end: float,
-    ) -> Any:
+
+class _Call:
+    """One question under way, with what it costs: requests are counted when sent, tokens as they are reported."""
+
+    def __init__(
+        self, mind: LanguageMind, question: Any, form: Form[Any, Any, Any], on_token: OnToken | None, end: float
+    ) -> None:
+        self._mind, self._form, self._end = mind, form, end
+        self._output = form.leaner(question) or form.output
+        self._prompt, self._context, self._name = form.prompt(question), form.context(question), question.prompt
+        streams = on_token is not None and form.streamed is not None and form.leaner(question) is None
+        self.stream = _FieldStream(form.streamed, on_token) if streams else None  # type: ignore[arg-type]
+        self._calls = self._tokens_in = self._tokens_out = 0
+        self._cost = 0.0
+
+    @property
+    def usage(self) -> Usage:
+        """What was spent so far."""
+        return Usage.of(PromptUsage(self._name, self._calls, self._tokens_in, self._tokens_out, self._cost))
+
+    async def answer(self) -> Any:
         """The validated answer, after one repair at most."""
-        prompt, output = form.prompt(question), form.leaner(question) or form.output
-        messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(prompt.question)])]
+        mind, messages = self._mind, list[ModelMessage]([_asks(self._prompt.question)])
         for repaired in (False, True):
-            answer = await self._sent(messages, prompt.instructions, output, form, asked, stream, end)
-            text = json_text(written(answer))
+            answer = await self._sent(messages)
+            text = modes.json_text(modes.written(answer))
             try:
-                found = output.model_validate_json(text or "null", context=form.context(question))
+                found = self._output.model_validate_json(text or "null", context=self._context)
             except ValidationError as error:
                 if repaired:
                     raise UnexpectedModelBehavior("invalid") from None
-                if not text and not self._settled and self._mode not in IN_WORDS:
+                if not text and not mind.settled and mind.mode not in modes.IN_WORDS:
                     # It wrote no JSON at all: from now on it is shown the schema in words.
-                    self._mode = "object"
-                messages += [answer, ModelRequest(parts=[UserPromptPart(_repair(error))])]
+                    mind.mode = "object"
+                messages += [answer, _asks(_repair(error))]
             else:
-                self._settled = True
+                mind.settled = True
                 return found
         raise AssertionError("unreachable")
 
-    async def _sent(
-        self,
-        messages: Sequence[ModelMessage],
-        instructions: str,
-        output: type[BaseModel],
-        form: Form[Any, Any, Any],
-        asked: "_Asked",
-        stream: "_FieldStream | None",
-        end: float,
-    ) -> ModelResponse:
+    async def _sent(self, messages: list[ModelMessage]) -> ModelResponse:
         """One answer: in the first mode that the server takes, and after the pause that it asks for, once."""
-        waited = False
+        mind, waited = self._mind, False
         while True:
-            mode = self._mode
-            first = ModelRequest(messages[0].parts, instructions=instructions + shown_schema(mode, output))  # type: ignore[arg-type]
+            mode = mind.mode
             try:
-                return await self._request([first, *messages[1:]], mode, output, form, asked, stream)
+                return await self._request(messages, mode)
             except ModelHTTPError as error:
                 pause = _pause(error)
-                if pause is not None and not waited and monotonic() + pause < end:
+                if pause is not None and not waited and monotonic() + pause < self._end:
                     waited = True
                     await asyncio.sleep(pause)
-                elif error.status_code in REFUSES_MODE and not self._settled and mode != MODES[-1]:
-                    self._mode = MODES[MODES.index(mode) + 1]
+                elif error.status_code in REFUSES_MODE and not mind.settled and mode != modes.MODES[-1]:
+                    mind.mode = modes.MODES[modes.MODES.index(mode) + 1]
                 else:
                     raise
 
-    async def _request(
-        self,
-        messages: Sequence[ModelMessage],
-        mode: str,
-        output: type[BaseModel],
-        form: Form[Any, Any, Any],
-        asked: "_Asked",
-        stream: "_FieldStream | None",
-    ) -> ModelResponse:
-        asked.calls += 1
+    async def _request(self, messages: list[ModelMessage], mode: str) -> ModelResponse:
+        instructions = self._prompt.instructions + modes.shown_schema(mode, self._output)
+        first = ModelRequest(parts=[UserPromptPart(self._prompt.question)], instructions=instructions)
+        self._calls += 1
         request: dict[str, Any] = {
-            "model_settings": request_settings(self.model, form, roomy=self.roomy),
-            "model_request_parameters": parameters(mode, output),
+            "messages": [first, *messages[1:]],
+            "model_settings": request_settings(self._mind.model, self._form, roomy=self._mind.roomy),
+            "model_request_parameters": modes.parameters(mode, self._output),
             "instrument": False,  # traces would hold the conversation
         }
-        if stream is None:
-            answer = await model_request(self.model, messages, **request)
+        if self.stream is None:
+            answer = await model_request(self._mind.model, **request)
         else:
-            async with model_request_stream(self.model, messages, **request) as events:
+            async with model_request_stream(self._mind.model, **request) as events:
                 text = ""
                 async for event in events:
-                    text = written_so_far(text, event)
-                    await stream.listen(text)
+                    text = modes.written_so_far(text, event)
+                    await self.stream.listen(text)
                 answer = events.get()
-        asked.add(answer)
+        self._add(answer)
         if answer.finish_reason == "content_filter":
             raise ContentFilterError("withheld")
         return answer
+
+    def _add(self, answer: ModelResponse) -> None:
+        tokens_in, tokens_out = answer.usage.input_tokens, answer.usage.output_tokens
+        self._tokens_in += tokens_in
+        self._tokens_out += tokens_out
+        try:
+            self._cost += float(answer.cost().total_price)
+        except (LookupError, ValueError, AssertionError):
+            price_in, price_out = self._mind.prices
+            self._cost += (tokens_in * price_in + tokens_out * price_out) / 1e6
+
+
+def _asks(text: str) -> ModelRequest:
+    return ModelRequest(parts=[UserPromptPart(text)])
 
 
 def _repair(error: ValidationError) -> str:
     wrong = {f"{'.'.join(map(str, each['loc'])) or 'answer'}: {each['msg']}" for each in error.errors()[:5]}
     return f"That answer cannot be used ({'; '.join(sorted(wrong))}). Answer again with one JSON object as asked for."
-
-
-class _Asked:
-    """What one question costs: requests are counted as they are sent, tokens as they are reported."""
-
-    def __init__(self, prices: tuple[float, float]) -> None:
-        self._prices = prices
-        self.calls = self._tokens_in = self._tokens_out = 0
-        self._cost = 0.0
-
-    def add(self, answer: ModelResponse) -> None:
-        """Add what an answer reports."""
-        tokens_in, tokens_out = answer.usage.input_tokens, answer.usage.output_tokens
-        self._tokens_in += tokens_in
-        self._tokens_out += tokens_out
-        try:
-            cost = float(answer.cost().total_price)
-        except (LookupError, ValueError, AssertionError):
-            price_in, price_out = self._prices
-            cost = (tokens_in * price_in + tokens_out * price_out) / 1e6
-        self._cost += cost
-
-    def usage(self, prompt: str) -> Usage:
-        """The same as it is kept."""
-        return Usage.of(PromptUsage(prompt, self.calls, self._tokens_in, self._tokens_out, self._cost))
 
 
 class _FieldStream:
@@ -350,7 +314,7 @@ class _FieldStream:
     async def listen(self, written: str) -> None:
         """Pass on what is new in one request, a first or a repair; one that begins otherwise passes nothing on."""
         try:
-            await self._pass_on(cleaned_quote(partial_field(written, self._name)))
+            await self._pass_on(cleaned_quote(modes.partial_field(written, self._name)))
         except Exception as error:
             raise _ListenerFailed from error
 
@@ -372,31 +336,22 @@ def _pause(error: ModelHTTPError) -> float | None:
         return None
 
 
-@dataclass(frozen=True)
-class _Failure:
-    """A failure in words that quote nothing; `kind` as in MindError."""
-
-    kind: str
-    message: str
-    away: bool = False
-
-
-def _explained(error: Exception, timeout: float) -> _Failure:
+def _explained(error: Exception, timeout: float, usage: Usage) -> MindError:
+    """A failure in words that quote nothing."""
+    kind, said, away = "error", f"failed: {type(error).__name__}", False
     match error:
         case TimeoutError():
-            return _Failure("timeout", f"The language model did not answer within {timeout:g} seconds.", True)
+            kind, said, away = "timeout", f"did not answer within {timeout:g} seconds", True
         case ModelHTTPError(status_code=status):
-            # These say that this one question was not to its liking: too long, or not allowed.
-            away = status not in {400, 413, 422}
-            return _Failure(f"http_{status}", f"The language model's server refused with HTTP status {status}.", away)
+            # The codes named say that this one question was not to its liking: too long, or not allowed.
+            kind, said, away = f"http_{status}", f"refused with HTTP status {status}", status not in {400, 413, 422}
         case ModelAPIError():
-            return _Failure("unreachable", "The language model's server could not be reached or broke off.", True)
+            kind, said, away = "unreachable", "could not be reached or broke off", True
         case ContentFilterError():
-            return _Failure("content_filter", "The language model's content filter withheld the answer.")
+            kind, said = "content_filter", "has a content filter that withheld the answer"
         case UnexpectedModelBehavior():
-            return _Failure("invalid", "The language model gave no valid answer.")
-        case _:
-            return _Failure("error", f"The language model failed: {type(error).__name__}.")
+            kind, said = "invalid", "gave no valid answer"
+    return MindError(f"The language model {said}.", kind=kind, usage=usage, away=away)
 
 
 def request_settings(model: Model[Any], form: Form[Any, Any, Any], *, roomy: bool) -> ModelSettings:

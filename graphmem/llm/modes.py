@@ -65,11 +65,11 @@ def parameters(mode: str, output: type[BaseModel]) -> ModelRequestParameters:
         return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
     if mode == "text":
         return ModelRequestParameters(output_mode="text")
-    kind, named = ("native", output.__name__) if mode == "schema" else ("prompted", None)
-    held = OutputObjectDefinition(json_schema=schema, name=named, strict=True if mode == "schema" else None)
-    return ModelRequestParameters(
-        output_mode="native" if kind == "native" else "prompted", output_object=held, prompted_output_template=False
-    )
+    if mode == "schema":
+        held = OutputObjectDefinition(json_schema=schema, name=output.__name__, strict=True)
+        return ModelRequestParameters(output_mode="native", output_object=held)
+    held = OutputObjectDefinition(json_schema=schema)
+    return ModelRequestParameters(output_mode="prompted", output_object=held, prompted_output_template=False)
 
 
 def shown_schema(mode: str, output: type[BaseModel]) -> str:

@@ -5,7 +5,6 @@ rules summarise that group instead. Where all are refused the whole answer is.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
@@ -17,7 +16,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.quoting import abridged, one_line
 from graphmem.text.summary import DIGEST_CHARACTERS, subject_of, summarised_memories
 
-__all__ = ["AskedGroups", "SummariseOutput", "digests", "summarise_prompt", "summary_items"]
+__all__ = ["SummariseOutput", "digests", "summarise_prompt", "summary_items"]
 
 LONGEST = DIGEST_CHARACTERS + 50
 """Characters from which on a summary is none."""
@@ -46,13 +45,6 @@ def _material(question: Summarise) -> Iterator[str]:
         yield "</group>"
 
 
-@dataclass(frozen=True)
-class AskedGroups:
-    """Validation context of the answers: the question."""
-
-    question: Summarise
-
-
 class SummaryOutput(BaseModel):
     """The summary of one group."""
 
@@ -67,8 +59,8 @@ class SummariseOutput(BaseModel):
 
     @model_validator(mode="after")
     def _is_used(self, info: ValidationInfo) -> Self:
-        if isinstance(info.context, AskedGroups):
-            found = summary_items(self, info.context.question)
+        if isinstance(info.context, Summarise):
+            found = summary_items(self, info.context)
             if found and all(isinstance(each, str) for each in found):
                 raise ValueError(f"no summary can be used ({'; '.join(sorted({str(each) for each in found}))})")
         return self

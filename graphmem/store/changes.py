@@ -15,6 +15,7 @@ from graphmem.model import (
     Keys,
     LedgerEntry,
     Memory,
+    MemoryRole,
     Question,
     Reliability,
     Session,
@@ -193,7 +194,7 @@ class Changes:
     known : version of the student's memories that it was decided on; None where that does not matter
     inferred_by : the mind that read the source
     formed : the source is formed by this
-    response : to a surprise; kept on the episode, which is the first of the new memories
+    response : to a surprise; kept on the first of the new memories, which is the episode where one begins
     ended : ids of memories that hold no longer, whose ledger entries close, and of such entries and facts themselves
     revived : ids of memories that hold again; what had closed with them opens again
     facts : their `seq` is given when they are written
@@ -246,9 +247,14 @@ class Changes:
     usage: Usage = field(default_factory=Usage)
 
     @property
+    def responded_id(self) -> str | None:
+        """The memory that keeps the response to a surprise; None without one."""
+        return None if self.response is None else self.new[0].memory.id
+
+    @property
     def episode_id(self) -> str | None:
         """The episode that begins with a surprise; None without one."""
-        return None if self.response is None else self.new[0].memory.id
+        return self.responded_id if self.new and self.new[0].memory.role is MemoryRole.EPISODE else None
 
     @property
     def touches_turns(self) -> bool:
@@ -463,7 +469,7 @@ async def _write_compression(tx: Transaction, session: Session, changes: Changes
 async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:
     source = {} if changes.origin is None else _source_key(changes.origin)
     facts = [sealed_fact(session, fact) for fact in changes.facts]
-    surprised = changes.response is not None
+    surprised = changes.episode_id is not None
     (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, surprised=surprised, **source)
     return int(row["facts"])
 
@@ -502,7 +508,7 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
         "activity": None if formed is None else formed.activity,
         "features": [] if formed is None else list(formed.features),
     }
-    if changes.response is not None and memory.id == changes.episode_id:
+    if changes.response is not None and memory.id == changes.responded_id:
         properties["surprise_response"] = NodeSealer(session.keys, session, "Memory", memory.id).seal(
             "surprise_response", RESPONSE.dump_json(changes.response).decode()
         )

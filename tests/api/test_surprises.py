@@ -1,6 +1,7 @@
 """The response to a surprise over HTTP: who reads it, what is said of it afterwards, and the questions it leaves."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, MemoryRole, Role
-from tests.conftest import PASSWORD, Enrol, Pupil
+from tests.conftest import PASSWORD, Enrol, Pupil, say
 from tests.support.client import CLOSE, OPEN, TURN, Client, Refused
+from tests.support.language import with_model
+from tests.support.llm_server import Seen, llm_server
 from tests.support.remembering import contents, told
 from tests.support.surprising import counted, ids_of, memories_by_id, responded
 
@@ -75,6 +78,60 @@ async def test_an_episode_tells_what_the_surprise_led_to(app_client: Client, mov
     assert done["extract_facts"]["factCount"] == 0
     assert done["queue_questions"]["questions"]
     assert done["self_reflect"]["reflection"]
+
+
+def answered(seen: Seen) -> str | None:
+    """Return what a model remembers of a move: it ends the old home, teaches, asks and names a way to teach."""
+    if "<talk>" not in seen.question:
+        return None
+    note = {"about": "student", "kind": "trait", "ledger": "none", "importance": 0.9}
+    rome = {"quote": "I live in Rome", "statement": "Ann lives in Rome.", "links": []}
+    paris = {"quote": "we have moved to Paris", "statement": "Ann lives in Paris.", "links": ["ends 1"]}
+    dad = {"quote": "My dad died last week", "statement": "Ann's father has died.", "links": []}
+    found = [dad | note, paris | note] if "Paris" in seen.question else [rome | note]
+    learned = "Ann is grieving for her father." if "unexpected" in seen.question else ""
+    more = {"learned": learned, "question": "Who looks after you now?", "teach": "Begin gently."}
+    return json.dumps({"notes": found} | (more if "Paris" in seen.question else {}))
+
+
+async def test_with_a_language_model_its_notes_are_what_follows(gm: Graphmem, app_client: Client, ann: Pupil) -> None:
+    with llm_server(answer=answered) as server:
+        async with with_model(gm, server) as talking:
+            await say(talking, ann, ROME)
+            await run_jobs(talking, ann.session)
+            outcome = await say(talking, ann, "My dad died last week and we have moved to Paris.")
+            await run_jobs(talking, ann.session)
+    assert outcome.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+    items = {m["id"]: m["surpriseResponse"] for m in (await app_client.call(PAGE))["memories"]["items"]}
+    (kept,) = (memory_id for memory_id, response in items.items() if response and memory_id.startswith("memory-2-"))
+    found = (await app_client.call(RESPONSE, id=kept))["surpriseResponse"]
+    assert (found["level"], found["signal"], found["offline"]) == (outcome.level.name, outcome.surprise, False)
+    assert "Expected" in found["explanation"]
+    assert "grieving" in found["explanation"]
+    (update,) = found["beliefUpdates"]
+    assert (update["priorAssumption"], update["newUnderstanding"]) == ("Ann lives in Rome.", "Ann lives in Paris.")
+    assert found["strategy"] == "CONNECT_PRIOR"
+    done = {action["kind"]: action for action in found["actions"]}
+    assert done["extract_facts"]["factCount"] == 1
+    assert done["update_beliefs"]["episodeIds"] == [update["newId"]]
+    assert done["queue_questions"]["questions"] == ["Who looks after you now?"]
+    assert done["self_reflect"]["reflection"] == "Begin gently."
+    # Whichever memory of the message is corrected, the response is the same, and nothing was added to hold it.
+    assert not await ids_of(gm, ann, MemoryRole.EPISODE)
+    corrected = await app_client.call(CORRECT, id=update["newId"], verdict="WAS_NOT_IMPORTANT")
+    assert (corrected["surpriseLevel"], corrected["flashbulb"]) == ("NORMAL", False)
+    assert (await app_client.call(LEVELS, id=kept))["surpriseLevel"] == "NORMAL"
+
+
+async def test_a_language_model_may_find_nothing_in_a_surprise(gm: Graphmem, app_client: Client, ann: Pupil) -> None:
+    nothing = json.dumps({"notes": [], "learned": "", "question": "", "teach": ""})
+    with llm_server(answer=lambda seen: nothing if "<talk>" in seen.question else None) as server:
+        async with with_model(gm, server) as talking:
+            outcome = await say(talking, ann, "My dad died last week and we have moved to Paris.")
+            assert await run_jobs(talking, ann.session) >= 1
+    assert outcome.level is not Level.NORMAL
+    assert (await app_client.call(PAGE))["memories"]["items"] == []
+    assert await app_client.call(QUESTIONS) == {"questions": []}
 
 
 async def test_the_first_turn_of_all_begins_an_episode_by_itself(gm: Graphmem, app_client: Client, ann: Pupil) -> None:

@@ -1,6 +1,7 @@
 """Whole turns with a language model: over real HTTP to the model, and into the real database."""
 
 import asyncio
+import json
 import logging
 import threading
 import traceback
@@ -13,6 +14,7 @@ import pytest
 
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import Conflict, ModelUnavailable
+from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sweeper import STRANDED_AFTER, sweep
 from graphmem.model import Role
@@ -125,6 +127,55 @@ async def test_where_the_offline_mind_must_not_answer_the_turn_is_refused_and_co
     assert (outcome.reply, outcome.degraded, outcome.seq) == (REPLY, False, 1)
     assert await turns.list_unanswered(gm.graph, ann.session) == []
     assert await count(gm, ann, "Turn") == await count(gm, ann, "Source") == 1
+
+
+GOOD = json.dumps({"reply": "What does he bake?", "danger": "none", "came_true": 0, "expected": [], "used": []})
+LONG = json.dumps({"reply": "bread " * 53_000, "danger": "none", "came_true": 0, "expected": [], "used": []})
+THOUGHT = "<think>\n{he} bakes, so a question\n</think>\n"
+UNKNOWN = '{"error": {"message": "response_format json_schema is not supported"}}'
+FAILURES: dict[str, tuple[list[Act], int, bool]] = {
+    "prose twice": ([Act(content="Let us see!")] * 2, 2, True),
+    "other JSON twice": ([Act(content='{"answer": 7}')] * 2, 2, True),
+    "refusal": ([Act(refusal="I cannot speak of that.")], 1, True),
+    "fenced": ([Act(content=f"```json\n{GOOD}\n```")], 1, False),
+    "thoughts, their tag a piece by itself": ([Act(content=f"{THOUGHT}{GOOD}")], 1, False),
+    "thoughts, their tag in two pieces": ([Act(content=f"\n\n{THOUGHT}{GOOD}")], 1, False),
+    "a reply of 318,000 characters": ([Act(content=LONG)], 1, False),
+    "cut by the token limit, then whole": ([Act(content=GOOD[:25], finish="length"), Act(content=GOOD)], 2, False),
+    "cut by the token limit twice": ([Act(content=GOOD[:25], finish="length")] * 2, 2, True),
+    "broken off": ([Act(content=GOOD, cut=0.5)], 1, True),
+    "429, back after a moment": ([Act(status=429, headers={"Retry-After": "0.2"}), Act(content=GOOD)], 2, False),
+    "429, back after an hour": ([Act(status=429, headers={"Retry-After": "3600"})], 1, True),
+    "500": ([Act(status=500)], 1, True),
+    "400 for the schema": ([Act(status=400, body=UNKNOWN), Act(content=GOOD)], 2, False),
+    "slow": ([Act(content=GOOD, delay=3)], 1, False),
+}
+"""What a model does, how often it is asked, and whether the offline mind answers in the end."""
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_what_a_turn_says_to_every_failure_of_a_model(gm: Graphmem, ann: Pupil, streamed: bool) -> None:
+    for place, (name, (acts, calls, degraded)) in enumerate(FAILURES.items()):
+        pieces: list[str] = []
+
+        async def listen(piece: str, heard: list[str] = pieces) -> None:
+            heard.append(piece)
+
+        incoming = Incoming(f"t{place}", "My uncle Ferdinand is a baker.", gm.clock())
+        with llm_server(*acts) as server:
+            async with with_model(gm, server) as talking:
+                outcome = await handle_turn(talking, ann.session, incoming, on_token=listen if streamed else None)
+        print(f"{name}: {calls} calls, degraded {degraded}, says {outcome.reply[:70]!r}")
+        assert (len(server.seen), outcome.degraded) == (calls, degraded), name
+        if "318,000" in name:
+            assert len(outcome.reply) <= 8_000
+            assert outcome.reply.endswith("[…]")
+        else:
+            assert (outcome.reply == "What does he bake?") is not degraded, name
+        assert outcome.reply
+        if streamed and not degraded:
+            assert outcome.reply.startswith("".join(pieces)[:7_000]), name
+    assert await count(gm, ann, "Turn") == len(FAILURES)
 
 
 async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphmem, ann: Pupil) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.flows.context import context
+from graphmem.flows.formation import MESSAGES_AT_ONCE
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
@@ -24,8 +25,6 @@ from graphmem.text.tokens import count_tokens
 from tests.support.llm_server import LINE, Json, LlmServer, Seen
 
 RECORDED = Path(__file__).parents[1] / "data" / "recorded"
-TURNS_TOGETHER = 4
-"""Turns after which jobs are run, as the service does while a talk goes on."""
 
 
 def recorded_rows(name: str) -> list[Json]:
@@ -144,7 +143,7 @@ async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Json) -
         await handle_turn(
             gm, session, Incoming(f"{dialogue['dialogue_id']}#{i}", said[i]["text"], clock.now, after, **given)
         )
-        if count % TURNS_TOGETHER == 0 or count == len(places):
+        if count % MESSAGES_AT_ONCE == 0 or count == len(places):
             await run_jobs(gm, session)
     return len(places)
 

@@ -3,11 +3,14 @@
 import asyncio
 import json
 import logging
+import re
 import sys
 import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -588,6 +591,43 @@ REMEDIES = [
     ("bedrock:m", None, r"pydantic-ai-slim\[.*bedrock.*\]"),
 ]
 PACKAGES = ("anthropic", "xai_sdk", "google.genai", "mistralai", "groq", "cohere", "boto3")
+IN_README = {
+    "openai": ("OPENAI_API_KEY", "openai"),
+    "anthropic": ("ANTHROPIC_API_KEY", "anthropic"),
+    "google": ("GOOGLE_API_KEY", "google.genai"),
+    "groq": ("GROQ_API_KEY", "groq"),
+    "mistral": ("MISTRAL_API_KEY", "mistralai"),
+    "xai": ("XAI_API_KEY", "xai_sdk"),
+    "cohere": ("CO_API_KEY", "cohere"),
+    "azure": ("AZURE_OPENAI_API_KEY", "openai"),
+    "bedrock": ("AWS_DEFAULT_REGION", "boto3"),
+}
+"""Providers that the README names, with the variable of their key and the package that they need."""
+
+
+@pytest.mark.parametrize("provider", IN_README)
+def test_every_provider_of_the_readme_is_made_where_its_package_is_installed(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variable, package = IN_README[provider]
+    monkeypatch.setenv(variable, "eu-central-1" if provider == "bedrock" else KEY)
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    settings = Settings(model=f"{provider}:m", model_base_url=ADDRESS if provider == "azure" else None)
+    try:
+        installed = find_spec(package) is not None
+    except ModuleNotFoundError:
+        installed = False
+    if installed:
+        assert LanguageMind(settings).model.model_name == "m"
+    else:
+        with pytest.raises(SetupError, match=rf"pip install 'pydantic-ai-slim\[.*{provider}.*\]"):
+            LanguageMind(settings)
+
+
+def test_the_readme_names_the_key_of_every_provider() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    named = set(re.findall(r"`([A-Z_]+_API_KEY)`", readme))
+    assert named == {variable for variable, _ in IN_README.values() if variable.endswith("_API_KEY")}
 
 
 @pytest.mark.parametrize(("model", "base_url", "words"), REMEDIES)

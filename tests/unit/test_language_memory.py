@@ -189,6 +189,7 @@ STANDS = {
 INVENTED = {
     "another number": "The student's dog is 13.",
     "a name": "The student's dog Rex was bought by Wilhelmina.",
+    "a name with a word for its initials": "The student's dog was bought by Ingrid Schmidt.",
     "a far year": "The student's dog has been ill since 10 May 1999.",
 }
 
@@ -205,6 +206,8 @@ async def test_what_agrees_with_the_talk_is_stored_as_written(name: str) -> None
         ("i got 14/20 in french", "The student got 14 of 20 points in French."),
         ("my grandad died in spring, biscuit was his dog", "The student's grandfather died in spring 2026."),
         ("we won 3:1", "The student's team won 3 to 1."),
+        ("essay on ww1 due", "The student writes an essay on World War 1."),
+        ("my aunt is from the USA", "The student's aunt is from the United States."),
     ],
 )
 async def test_numbers_may_be_put_in_other_words(said: str, statement: str) -> None:
