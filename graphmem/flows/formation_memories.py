@@ -24,7 +24,9 @@ STRENGTH = 0.5
 def new_memory(reading: Reading, note: Note, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID) -> Memory:
     """The memory of one note; `place` is its number among the new ones of its source."""
     scores, source, heard = reading.scores, reading.source, reading.heard
-    share = 1.0 if scores.activity is None else TENTATIVE
+    # A mind that says how important a note is has decided that it is kept; of others the end of the talk decides.
+    decided = scores.activity is None or note.importance is not None
+    share = 1.0 if decided else TENTATIVE
     return Memory(
         id=f"memory-{reading.key}-{place}",
         modality=note.modality,
@@ -57,7 +59,7 @@ def new_memory(reading: Reading, note: Note, marked: Marked, place: int, role: M
         slot_key=marked.slot_key,
         merged_count=0,
         content_hash=marked.content_hash,
-        consolidated=scores.activity is None,
+        consolidated=decided,
         role=role,
         aspect=note.aspect,
         quote=None if marked.words == marked.content else marked.words,

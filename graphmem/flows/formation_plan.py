@@ -159,7 +159,8 @@ def _with_beside(changes: Changes, reading: Reading) -> Changes:
     """The same with what the mind said beside its notes: a question, a way to teach; each hangs on a memory."""
     beside, at = reading.beside, reading.source.at
     if beside.teach is not None and not any(n.memory.content_hash == beside.teach.content_hash for n in changes.new):
-        taught = Note(0, len(reading.heard.text), None, Modality.PROCEDURAL, MemoryKind.CONCEPT)
+        weight = reading.scores.importance
+        taught = Note(0, len(reading.heard.text), None, Modality.PROCEDURAL, MemoryKind.CONCEPT, importance=weight)
         memory = new_memory(reading, taught, beside.teach, 1, MemoryRole.PROCEDURE)
         way = New(replace(memory, id=f"procedure-{reading.key}", quote=None), beside.teach.vector, span_of(taught))
         changes = replace(changes, new=(*changes.new, way))

@@ -63,6 +63,7 @@ _LEDGER = {
     "rule": (LedgerCategory.INSTRUCTION, Scope.OTHER),
 }
 _NO_LEDGER = (None, Scope.OTHER)
+_OWED = (LedgerCategory.PROMISE, LedgerCategory.DEBT)
 _EFFECTS: dict[str, LinkKind | EdgeType] = {**{each.value: each for each in LinkKind}, "causes": EdgeType.CAUSES}
 _LINK = re.compile(r"\b([a-z]+)\W+(n?)(\d{1,4})\b(?!-)")
 _WHEN = re.compile(r"\b(from|until|due)\W+(\d{4})-(\d\d)(?:-(\d\d))?")
@@ -300,7 +301,10 @@ def _note(each: Noted, heard: Heard, question: Remember, numbers: dict[int, Note
     entities = tuple(_entities(doc, item, heard))
     phrases = [phrase for phrase in doc.key_phrases(TRIGGERS) if _STUDENT not in phrase.casefold()]
     when = dict(_dates(item.links, heard.at))
-    due = when.get("due") or (when.get("until") if category is not None else None)
+    # A promise that is due is not over: it stands until it is kept.
+    due = None if category in _OWED else when.get("due")
+    ends = when.get("until") or (due if item.kind == "plan" else None)
+    expires = None if category is None else due or ends
     return Note(
         each.start,
         each.end,
@@ -318,8 +322,8 @@ def _note(each: Noted, heard: Heard, question: Remember, numbers: dict[int, Note
         triggers=tuple(dict.fromkeys(phrases)),
         trigger_entities=tuple(dict.fromkeys(entity.name for entity in entities if entity.name[:1].isupper())),
         valid_at=when.get("from"),
-        invalid_at=when.get("until"),
-        due=due if due is not None and due > heard.at else None,
+        invalid_at=ends,
+        due=expires if expires is not None and expires > heard.at else None,
         links=tuple(_links(item.links, question, numbers)),
     )
 

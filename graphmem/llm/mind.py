@@ -28,7 +28,7 @@ from graphmem.llm.memory import MemoryOutput, Noted, NotedTalk, noted, notes_of_
 from graphmem.llm.memory_prompt import memory_prompt
 from graphmem.llm.prompts import Prompt, predict_prompt, reply_prompt
 from graphmem.llm.providers import make_model
-from graphmem.llm.reply import ForeseeOutput, ReplyOutput, predicted, response
+from graphmem.llm.reply import REPLY_CHARACTERS, ForeseeOutput, ReplyOutput, predicted, response
 from graphmem.llm.summary import SummariseOutput, digests, summarise_prompt, summary_items
 from graphmem.metrics import model_notes
 from graphmem.model import Answer, MindQuestion, Predict, PromptUsage, Remember, Respond, Summarise, Usage
@@ -111,9 +111,7 @@ FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
         temperature=REPLY_TEMPERATURE,
     ),
     Remember: Form(memory_prompt, MemoryOutput, notes_of_answer, 2_500, NotedTalk, count=_count_notes),
-    Summarise: Form(
-        summarise_prompt, SummariseOutput, digests, 2_000, lambda asked: asked, count=_count_summaries
-    ),
+    Summarise: Form(summarise_prompt, SummariseOutput, digests, 2_000, lambda asked: asked, count=_count_summaries),
 }
 """Form of each kind of question that the model is asked."""
 
@@ -313,6 +311,8 @@ class _FieldStream:
 
     async def listen(self, written: str) -> None:
         """Pass on what is new in one request, a first or a repair; one that begins otherwise passes nothing on."""
+        if len(self._passed_on) >= REPLY_CHARACTERS:
+            return  # What follows is cut off in the end, and reading all of it at each piece would take minutes.
         try:
             await self._pass_on(cleaned_quote(modes.partial_field(written, self._name)))
         except Exception as error:

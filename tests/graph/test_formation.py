@@ -499,6 +499,9 @@ async def test_a_language_model_forms_memories_that_point_into_the_message(gm: G
             assert len(asks(server, "notes")) == 1
     (memory,) = await held(gm, ann.session)
     assert memory.content == f"The student wrote: {TOLD}"
+    # How important it is the model has said: the end of the talk weighs it no more.
+    assert (memory.importance, memory.consolidated) == (0.5, True)
+    assert await consolidate(gm, ann.who) == (0, 0)
     (span,) = await asked(
         gm,
         ann.who,

@@ -263,8 +263,26 @@ async def test_the_ledger_and_the_matter_of_an_instruction(
 async def test_dates_say_since_and_until_when_it_holds(
     links: list[str], since: datetime | None, until: datetime | None, due: datetime | None
 ) -> None:
-    (note,) = await read({**DOG, "ledger": "promise", "links": links})
+    (note,) = await read({**DOG, "ledger": "fact", "links": links})
     assert (note.valid_at, note.invalid_at, note.due) == (since, until, due)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ledger", "ends", "expires"),
+    [
+        ("plan", "fact", True, True),
+        ("plan", "none", True, False),
+        ("event", "fact", False, True),
+        ("plan", "promise", False, False),
+        ("plan", "debt", False, False),
+    ],
+)
+async def test_a_plan_is_over_when_it_was_due_and_a_promise_is_not(
+    kind: str, ledger: str, ends: bool, expires: bool
+) -> None:
+    (note,) = await read({**DOG, "kind": kind, "ledger": ledger, "links": ["due 2026-01-09"]})
+    over = datetime(2026, 1, 10, tzinfo=UTC)
+    assert (note.invalid_at, note.due) == (over if ends else None, over if expires else None)
 
 
 async def test_whom_it_is_about_is_a_person_and_never_the_student() -> None:
