@@ -28,13 +28,9 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.metrics import registry
 from graphmem.model import (
     Answer,
-    Edge,
-    Fact,
     LedgerCategory,
-    LedgerEntry,
     Link,
     LinkKind,
-    Memory,
     MindQuestion,
     Note,
     Notes,
@@ -62,19 +58,7 @@ MODEL_SHARES = {
     "signs_heard": ("heard", "signs"),
 }
 """Each share with what is counted for it; a share of nothing is left out."""
-MODEL_COUNTS = (
-    "turns",
-    "answered",
-    "held",
-    "ended",
-    "instructions",
-    "ledger",
-    "links",
-    "denied",
-    "signs",
-    "alarmed",
-    "added",
-)
+MODEL_COUNTS = (*{whole: 1 for _, whole in MODEL_SHARES.values()}, "turns", "held", "ended", "alarmed", "added")
 
 
 class WatchedMind:
@@ -123,12 +107,19 @@ def first_word(paces: list[float], on_token: OnToken | None = None) -> OnToken:
 
 @dataclass(frozen=True)
 class HeldOfStudent:
-    """What is held of a student: memories and ledger entries by their text, and all of it by its id."""
+    """What is held of a student.
 
-    memories: dict[str, Memory]
-    entries: dict[str, LedgerEntry]
-    by_id: dict[str, Memory | LedgerEntry | Fact]
-    edges: dict[str, list[Edge]]
+    memories : ids by their texts
+    entries : categories of the ledger's entries by their texts
+    ended, again : ids of what has ended, and of what was said again
+    joined : pairs of memories between which there is an edge
+    """
+
+    memories: dict[str, str]
+    entries: dict[str, LedgerCategory]
+    ended: set[str]
+    again: set[str]
+    joined: set[frozenset[str]]
 
 
 def measure_model(settings: Settings, file: Path | None) -> Figures:
@@ -218,11 +209,15 @@ async def _kept(pupil: Learner) -> HeldOfStudent:
     index = (await open_memories(pupil.gm, pupil.session)).index
     memories, entries = index.latest(len(index)), await list_entries(pupil.gm, pupil.session)
     facts = await known_facts(pupil.gm, pupil.session)
+    edges = await list_edges(pupil.gm.graph, pupil.who, [memory.id for memory in memories])
+    over = {memory.id for memory in memories if memory.invalid_at is not None}
+    over |= {fact.id for fact in facts if fact.invalid_at is not None}
     return HeldOfStudent(
-        {memory.content or "": memory for memory in memories},
-        {entry.content or "": entry for entry in entries if entry.category is not LedgerCategory.THREAT},
-        {m.id: m for m in memories} | {e.id: e for e in entries} | {f.id: f for f in facts},
-        await list_edges(pupil.gm.graph, pupil.who, [memory.id for memory in memories]),
+        {memory.content or "": memory.id for memory in memories},
+        {entry.content or "": entry.category for entry in entries if entry.category is not LedgerCategory.THREAT},
+        over | {entry.id for entry in entries if not entry.is_active},
+        {memory.id for memory in memories if memory.reinforcement_count},
+        {frozenset((edge.from_id, edge.to_id)) for own in edges.values() for edge in own},
     )
 
 
@@ -231,16 +226,15 @@ async def _counted(pupil: Learner, answers: Sequence[tuple[Remember, Notes]]) ->
     kept, counts, said = await _kept(pupil), Counter[str](), set[str]()
     for question, notes in answers:
         said |= {notes.teach, *(lesson.text for _, lesson in notes.learned)}
-        for place, own in enumerate(notes.of):
-            for note in own:
-                text = _text(question, place, note)
-                said.add(text)
-                counts += _of_note(note, text, kept)
-                for link in note.links:
-                    counts += Counter(links=1, arrived=_arrives(link, text, _target(link, question, notes, kept), kept))
-    ended = sum(memory.invalid_at is not None for memory in kept.memories.values())
-    added = sum(text not in said for text in kept.memories)
-    return counts + Counter(held=len(kept.memories), ended=ended, added=added)
+        for place, note in ((place, note) for place, own in enumerate(notes.of) for note in own):
+            text = _text(question, place, note)
+            said.add(text)
+            counts += _of_note(note, text, kept)
+            for link in note.links:
+                arrived = _arrives(link, kept.memories.get(text, ""), _target(link, question, notes, kept), kept)
+                counts += Counter(links=1, arrived=arrived)
+    ended, added = kept.ended & {*kept.memories.values()}, kept.memories.keys() - said
+    return counts + Counter(held=len(kept.memories), ended=len(ended), added=len(added))
 
 
 def _text(question: Remember, place: int, note: Note) -> str:
@@ -251,36 +245,27 @@ def _of_note(note: Note, text: str, kept: HeldOfStudent) -> Counter[str]:
     """Whether a note is held word for word, or says again what is, and stands in the ledger where it should."""
     again = any(link.kind is LinkKind.SAME for link in note.links)
     counts = Counter(written=note.statement is not None and (again or text in kept.memories))
-    entry = kept.entries.get(text)
     if note.ledger is LedgerCategory.INSTRUCTION and note.scope is not Scope.OTHER:
-        binds = entry is not None and entry.category is LedgerCategory.INSTRUCTION
-        counts += Counter(instructions=1, binding=binds)
+        counts += Counter(instructions=1, binding=kept.entries.get(text) is LedgerCategory.INSTRUCTION)
     if note.ledger is not None:
-        counts += Counter(ledger=1, entries=entry is not None)
+        counts += Counter(ledger=1, entries=text in kept.entries)
     return counts
 
 
-def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -> Memory | LedgerEntry | Fact | None:
+def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -> str:
+    """The id of what a link names; empty where it is not held."""
     if link.note is None:
-        return kept.by_id.get(link.known)
-    place, own = link.note
-    note = notes.of[place][own]
+        return link.known
+    note = notes.of[link.note.message][link.note.note]
     # What says again something known is kept with it.
     same = (_target(each, question, notes, kept) for each in note.links if each.kind is LinkKind.SAME)
-    return kept.memories.get(_text(question, place, note)) or next(same, None)
+    return kept.memories.get(_text(question, link.note.message, note)) or next(same, "")
 
 
-def _arrives(link: Link, text: str, target: Memory | LedgerEntry | Fact | None, kept: HeldOfStudent) -> bool:
+def _arrives(link: Link, own: str, target: str, kept: HeldOfStudent) -> bool:
     """Whether what a link names shows its effect."""
-    if isinstance(target, LedgerEntry):
-        return not target.is_active
-    if isinstance(target, Fact):
-        return target.invalid_at is not None
-    if target is None:
-        return False
     if link.kind is LinkKind.SAME:
-        return target.reinforcement_count > 0
-    if link.kind in (LinkKind.ENDS, LinkKind.SETTLES):
-        return target.invalid_at is not None
-    own = kept.memories.get(text)
-    return own is not None and any(target.id in (edge.from_id, edge.to_id) for edge in kept.edges[own.id])
+        return target in kept.again
+    if link.kind in (LinkKind.ENDS, LinkKind.SETTLES) or target not in kept.memories.values():
+        return target in kept.ended
+    return frozenset((own, target)) in kept.joined

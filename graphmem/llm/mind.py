@@ -273,7 +273,7 @@ class _Call:
             async with model_request_stream(self._mind.model, **request) as events:
                 text = ""
                 async for event in events:
-                    text = modes.written_so_far(text, event)
+                    text += modes.piece_of(event)
                     await self.stream.listen(text)
                 answer = events.get()
         self._add(answer)

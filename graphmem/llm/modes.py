@@ -29,7 +29,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
-__all__ = ["MODES", "json_text", "parameters", "partial_field", "shown_schema", "written", "written_so_far"]
+__all__ = ["MODES", "json_text", "parameters", "partial_field", "piece_of", "shown_schema", "written"]
 
 MODES = ("schema", "tool", "object", "text")
 """Modes in the order in which they are tried."""
@@ -90,21 +90,21 @@ def written(response: ModelResponse) -> str:
     return "".join(part.content for part in response.parts if isinstance(part, TextPart)) or "".join(thought)
 
 
-def written_so_far(text: str, event: AgentStreamEvent | ModelResponseStreamEvent) -> str:
-    """The answer as far as it is written after an event of its stream."""
+def piece_of(event: AgentStreamEvent | ModelResponseStreamEvent) -> str:
+    """What an event of its stream adds to the answer."""
     match event:
-        case PartStartEvent(part=TextPart(content=piece)) | PartStartEvent(part=ToolCallPart(args=str(piece))):
-            return text + piece
-        case PartDeltaEvent(delta=TextPartDelta(content_delta=piece)):
-            return text + piece
         case PartStartEvent(part=ThinkingPart(content=piece)):
-            return f"{text}<think>{piece}"
+            return f"<think>{piece}"
+        case PartStartEvent(part=TextPart(content=piece)) | PartStartEvent(part=ToolCallPart(args=str(piece))):
+            return piece
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=piece)):
+            return piece
         case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(piece))):
-            return text + piece
+            return piece
         case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str(piece))):
-            return text + piece
+            return piece
         case _:
-            return text
+            return ""
 
 
 def json_text(text: str) -> str:

@@ -140,7 +140,7 @@ FAILURES: dict[str, tuple[list[Act], int, bool]] = {
     "fenced": ([Act(content=f"```json\n{GOOD}\n```")], 1, False),
     "thoughts, their tag a piece by itself": ([Act(content=f"{THOUGHT}{GOOD}")], 1, False),
     "thoughts, their tag in two pieces": ([Act(content=f"\n\n{THOUGHT}{GOOD}")], 1, False),
-    "a reply of 318,000 characters": ([Act(content=LONG)], 1, False),
+    "a reply of 318,000 characters": ([Act(content=LONG, size=1_600)], 1, False),
     "cut by the token limit, then whole": ([Act(content=GOOD[:25], finish="length"), Act(content=GOOD)], 2, False),
     "cut by the token limit twice": ([Act(content=GOOD[:25], finish="length")] * 2, 2, True),
     "broken off": ([Act(content=GOOD, cut=0.5)], 1, True),

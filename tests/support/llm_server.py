@@ -49,6 +49,8 @@ class Act:
     """What the answer waits for."""
     pace: float = 0.0
     """Seconds between two pieces of a streamed answer."""
+    size: int = 7
+    """Characters of each piece."""
     cut: float = 1.0
     """Share of the answer after which the connection is dropped."""
     quiet_end: bool = False
@@ -245,9 +247,9 @@ class Chat:
             yield self._chunk({"refusal": self.act.refusal})
         elif self.tool:
             yield self._chunk(self._call("", name=self.tool))
-            yield from (self._chunk(self._call(piece)) for piece in pieces(self.content))
+            yield from (self._chunk(self._call(piece)) for piece in pieces(self.content, self.act.size))
         else:
-            yield from (self._chunk({"content": piece}) for piece in pieces(self.content))
+            yield from (self._chunk({"content": piece}) for piece in pieces(self.content, self.act.size))
         yield self._chunk({}, finish=self._finish())
         tokens = {"prompt_tokens": self.usage[0], "completion_tokens": self.usage[1], "total_tokens": sum(self.usage)}
         yield sse({**self.common, "object": "chat.completion.chunk", "choices": [], "usage": tokens})
@@ -277,6 +279,7 @@ class Responses:
     """The shapes of `/v1/responses`."""
 
     def __init__(self, act: Act, seen: Seen) -> None:
+        self.act = act
         self.content = act.content if act.content is not None else proper_answer(seen)
         self.usage = usage(seen, self.content)
         self.model = seen.body["model"]
@@ -289,7 +292,7 @@ class Responses:
         yield self._event("response.created", response=self._response("in_progress", []))
         yield self._event("response.output_item.added", output_index=0, item=self._item("in_progress", []))
         yield self._event("response.content_part.added", **at, part=self._part(""))
-        for piece in pieces(self.content):
+        for piece in pieces(self.content, self.act.size):
             yield self._event("response.output_text.delta", **at, delta=piece, logprobs=[])
         yield self._event("response.output_text.done", **at, text=self.content, logprobs=[])
         yield self._event("response.output_item.done", output_index=0, item=self.whole()["output"][0])
@@ -322,7 +325,7 @@ def sse(data: Json) -> str:
     return f"data: {json.dumps(data)}\n\n"
 
 
-def pieces(text: str, size: int = 7) -> list[str]:
+def pieces(text: str, size: int) -> list[str]:
     """A text in the pieces in which it is streamed."""
     return [text[start : start + size] for start in range(0, len(text), size)]
 
