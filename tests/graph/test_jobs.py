@@ -266,7 +266,8 @@ async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
             # Closed while the model is away: what is due is done before a session ends.
             server.act(Act(status=503))
             await close_session(talking, bob.session, wait=True)
-            later = another_replica(talking, clock=lambda: gm.clock() + timedelta(seconds=FIRST_WAIT + 1))
+            pause = timedelta(seconds=max(FIRST_WAIT, TALK_PAUSE) + 1)
+            later = another_replica(talking, clock=lambda: gm.clock() + pause)
             await sweep(later)
             assert (await job_of(gm, ann))["state"] == "done"
             assert (await job_of(gm, bob))["state"] == "waiting"
