@@ -145,7 +145,7 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
     """
     counts, usage, before = Counter[str](), Usage(), _results()
     for student in tracked(dict.fromkeys(each.student for each in dialogues), "Students"):
-        watched, pupil = await _watched(gm, student)
+        watched, pupil = await _watching(gm, student)
         for dialogue in dialogues:
             if dialogue.student == student:
                 counts += await _played(pupil, watched, dialogue)
@@ -162,7 +162,7 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
     return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | shares | spent | paces
 
 
-async def _watched(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
+async def _watching(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
     watched = WatchedMind(gm.mind)
     pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
     await pupil.begin()
@@ -171,7 +171,7 @@ async def _watched(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
 
 async def _paces(gm: Graphmem, dialogue: Dialogue) -> dict[str, float]:
     """Seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
-    watched, pupil = await _watched(gm, dialogue.student)
+    watched, pupil = await _watching(gm, dialogue.student)
     paces: list[float] = []
     for place, turn in enumerate(dialogue_turns(dialogue)):
         incoming = replace(recorded_turn(dialogue, place, turn, pupil.clock.now), reply=None)

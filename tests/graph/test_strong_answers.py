@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from typing import Any
 from uuid import uuid4
 
 from graphmem.app import Graphmem
@@ -83,8 +84,9 @@ async def session(pupil: Learner, said: Json) -> list[TurnOutcome]:
 
 
 async def test_what_a_strong_reader_notes_is_held_as_it_says(gm: Graphmem) -> None:
+    long: dict[str, Any] = {**LONG_SESSIONS}
     with llm_server(answer=answer) as server:
-        async with with_model(gm, server, **LONG_SESSIONS) as talking:
+        async with with_model(gm, server, **long) as talking:
             pupil = await learner(talking, f"strong-{uuid4().hex[:8]}", called=TALK["student"])
             outcomes = [outcome for said in TALK["sessions"] for outcome in await session(pupil, said)]
             index = (await open_memories(pupil.gm, pupil.session)).index

@@ -591,7 +591,7 @@ REMEDIES = [
     ("bedrock:m", None, r"pydantic-ai-slim\[.*bedrock.*\]"),
 ]
 PACKAGES = ("anthropic", "xai_sdk", "google.genai", "mistralai", "groq", "cohere", "boto3")
-IN_README = {
+IN_DOCS = {
     "openai": ("OPENAI_API_KEY", "openai"),
     "anthropic": ("ANTHROPIC_API_KEY", "anthropic"),
     "google": ("GOOGLE_API_KEY", "google.genai"),
@@ -602,14 +602,14 @@ IN_README = {
     "azure": ("AZURE_OPENAI_API_KEY", "openai"),
     "bedrock": ("AWS_DEFAULT_REGION", "boto3"),
 }
-"""Providers that the README names, with the variable of their key and the package that they need."""
+"""Providers that the documents name, with the variable of their key and the package that they need."""
 
 
-@pytest.mark.parametrize("provider", IN_README)
-def test_every_provider_of_the_readme_is_made_where_its_package_is_installed(
+@pytest.mark.parametrize("provider", IN_DOCS)
+def test_every_provider_of_the_documents_is_made_where_its_package_is_installed(
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    variable, package = IN_README[provider]
+    variable, package = IN_DOCS[provider]
     monkeypatch.setenv(variable, "eu-central-1" if provider == "bedrock" else KEY)
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
     settings = Settings(model=f"{provider}:m", model_base_url=ADDRESS if provider == "azure" else None)
@@ -624,10 +624,11 @@ def test_every_provider_of_the_readme_is_made_where_its_package_is_installed(
             LanguageMind(settings)
 
 
-def test_the_readme_names_the_key_of_every_provider() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    named = set(re.findall(r"`([A-Z_]+_API_KEY)`", readme))
-    assert named == {variable for variable, _ in IN_README.values() if variable.endswith("_API_KEY")}
+def test_the_documents_name_the_key_of_every_provider() -> None:
+    root = Path(__file__).parents[2]
+    pages = [root / "README.md", *(root / "docs").glob("*.md")]
+    named = {key for page in pages for key in re.findall(r"`([A-Z_]+_API_KEY)`", page.read_text("utf-8"))}
+    assert named == {variable for variable, _ in IN_DOCS.values() if variable.endswith("_API_KEY")}
 
 
 @pytest.mark.parametrize(("model", "base_url", "words"), REMEDIES)
