@@ -25,7 +25,8 @@ from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, pairs
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.scores import auroc
-from graphmem.text.answering import ANSWERING_FOLDER, ANSWERS, NEAREST, answer_fitness
+from graphmem.text.answering import ANSWERING_FOLDER, ANSWERS, NEAREST, about_odds, answer_fitness, telling_stems
+from graphmem.text.doc import Doc
 from graphmem.text.embedder import shipped_network
 from graphmem.text.pair_network import load_pair_network
 
@@ -92,6 +93,11 @@ def fitted(folder: Path, students: Sequence[dict[str, Any]]) -> LogisticRegressi
     return LogisticRegression(max_iter=3000).fit(rows, labels, worth)
 
 
+def _about(question: str, statements: Sequence[str], cosines: Sequence[float]) -> list[float]:
+    asked = telling_stems(Doc(question))
+    return [about_odds(asked, text, cosine) for text, cosine in zip(statements, cosines, strict=True)]
+
+
 def chat_figures(folder: Path, questions: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """How well answers are found among what was recalled in chats."""
     embed = shipped_network(2)
@@ -101,7 +107,7 @@ def chat_figures(folder: Path, questions: Sequence[dict[str, Any]]) -> dict[str,
     for each in questions:
         met = [*each["answers"], *each["others"]]
         cosines = (embed.encode(met) @ embed.encode([each["question"]])[0]).tolist()
-        fitness = answer_fitness(each["question"], met, cosines, folder)
+        fitness = answer_fitness(each["question"], met, _about(each["question"], met, cosines), folder)
         best = int(np.argmax(fitness))
         answers = fitness[best] >= ANSWERS
         if each["answers"]:
@@ -129,7 +135,8 @@ def figures(folder: Path, students: Sequence[dict[str, Any]]) -> dict[str, float
         vectors = embed.encode(student["statements"])
         for asks in student["questions"]:
             cosines = (vectors @ embed.encode([asks["q"]])[0]).tolist()
-            fitness = answer_fitness(asks["q"], student["statements"], cosines, folder)
+            about = _about(asks["q"], student["statements"], cosines)
+            fitness = answer_fitness(asks["q"], student["statements"], about, folder)
             scores += fitness
             labels += [i in asks["answers"] for i in range(len(fitness))]
             best = int(np.argmax(fitness))

@@ -12,10 +12,10 @@ from graphmem.app import Graphmem
 from graphmem.errors import Locked
 from graphmem.flows import context, memories, overlay, students, world
 from graphmem.flows.consolidation import find_kept
-from graphmem.flows.gravity import gravity_now
 from graphmem.flows.transfer import ImportedStudent
 from graphmem.flows.uncertainty import memories_of_uncertainties, uncertainties_of_turn
 from graphmem.jobs.admin import count_jobs
+from graphmem.search.scoring import gravity_now
 from graphmem.store.memories import Filter
 from graphmem_api.access import Info, in_session
 from graphmem_api.arguments import ID, argument

@@ -8,6 +8,8 @@ MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $
 WHERE source.kind IN $source_kinds AND coalesce(source.id = $source_id, $source_id IS NULL)
 MATCH (episode:Memory {institution: $institution, student_id: $student_id, id: $episode_id})
 USING INDEX episode:Memory(institution, student_id, id)
+MERGE (student)-[:LIVED]->(episode)
+WITH student, source, episode
 OPTIONAL MATCH (turn:Turn {institution: $institution, student_id: $student_id, id: $source_ref})
 // What is new in this message, or in a later one that was read before this job ran, belongs to this episode and to
 // none before it.

@@ -2,7 +2,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, now: datetime
-// returns: version: int, turns: int, facts: int, signals: list of float, habits: list of str, habits_shown: list of int, habits_moments: list of int, corrected_signals: list of float, corrected_levels: list of str, verdicts: list of str, asked_turn: int, episode_turn: int, questions: list of map, false_alarms: list of [id: str, kind: str, urgency: int, text: bytes], tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
+// returns: version: int, turns: int, facts: int, signals: list of float, corrected_signals: list of float, corrected_levels: list of str, verdicts: list of str, asked_turn: int, episode_turn: int, questions: list of map, false_alarms: list of [id: str, kind: str, urgency: int, text: bytes], tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 OPTIONAL MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
@@ -10,8 +10,7 @@ WHERE session.id = $session_id AND session.expires_at > $now
 OPTIONAL MATCH (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
 OPTIONAL MATCH (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
 RETURN student.version AS version, student.turns AS turns, student.facts AS facts,
-       coalesce(student.signals, []) AS signals, coalesce(student.habits, []) AS habits,
-       coalesce(student.habits_shown, []) AS habits_shown, coalesce(student.habits_moments, []) AS habits_moments,
+       coalesce(student.signals, []) AS signals,
        coalesce(student.corrected_signals, []) AS corrected_signals,
        coalesce(student.corrected_levels, []) AS corrected_levels, coalesce(student.verdicts, []) AS verdicts,
        coalesce(student.asked_turn, 0) AS asked_turn, coalesce(student.episode_turn, 0) AS episode_turn,

@@ -21,7 +21,8 @@ from graphmem.bench.scores import auroc
 from graphmem.bench.talks import UNDATED, read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.flows.sensing import Sensed, Senses
-from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, grave, score
+from graphmem.flows.turn_plan import FIRST_SHIFT, SURPRISE_WINDOW, Score, grave, levelled, score
+from graphmem.language.encoder import encoder_network
 from graphmem.maths.features import distance
 from graphmem.model import NO_NAME, Author, Companion, Level, Message, Prediction, State
 from graphmem.samples import SAMPLES
@@ -30,7 +31,7 @@ from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.match_model import load_match
-from graphmem.text.reader import MOST_PASSES, READER_FOLDER, MessageReading, read_now
+from graphmem.text.reader import READER_FOLDER, MessageReading, read_now
 from graphmem.text.safety import DANGER_FILE, find_danger
 
 SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
@@ -131,10 +132,11 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
         if author is Author.STUDENT:
             sensed = senses.of(message, reading, known[-1] if known else None, expected)
             scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
-            is_grave_told = reading.passes == MOST_PASSES or find_danger(text, known={text: reading}) is not None
+            scored = levelled(scored, encoder_network().analyse(text).scores, FIRST_SHIFT, shaken=False)
+            in_danger = find_danger(text, known={text: reading}) is not None
             before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
             away = distance(np.array(before), reading.vector) if before else None
-            yield ScoredTurn(text, sensed, grave(scored) if is_grave_told else scored, away)
+            yield ScoredTurn(text, sensed, grave(scored) if in_danger else scored, away)
             sums.append(scored.surprising)
             expected = Prediction(text, (), message.embedding)
         known.append(message)

@@ -15,7 +15,6 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError
 from graphmem.flows import compression_plan as plan
 from graphmem.flows.formation import said_hash
-from graphmem.flows.gravity import gravity_now
 from graphmem.flows.session_cache import ENDED, open_memories, write_changes
 from graphmem.model import (
     Compression,
@@ -33,6 +32,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.sealing import keyed_hash
+from graphmem.search.scoring import gravity_now
 from graphmem.store import compressions, turns
 from graphmem.store.changes import Absorbed, Changes, NewEdge, Summary
 from graphmem.validation import PAGE_SIZE, checked_count

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from graphmem.flows.gravity import gravity_now
 from graphmem.maths.clustering import Labels, inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
 from graphmem.maths.neighbours import near_groups
 from graphmem.model import Edge, EdgeType, Matrix, Memory, MemoryRole, Modality, ModalityLoss, Reliability, SourceKind
+from graphmem.search.scoring import gravity_now
 
 GOLDEN = 0.618
 """Share of the limit that a compression aims at, and of a cluster's edge weight that must stay inside to merge it."""

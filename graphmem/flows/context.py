@@ -11,22 +11,7 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput
-from graphmem.flows.context_plan import (
-    NO_LONGER,
-    Tentative,
-    answering_memories,
-    answers_asked,
-    contrary_ids,
-    ended_memories,
-    habit_answers_asked,
-    ranked,
-    secret_ids,
-    shown,
-    standing_profile,
-    tentative_memories,
-    wanted_memories,
-)
-from graphmem.flows.ending import standing_facts
+from graphmem.flows.ending import says, standing_facts
 from graphmem.flows.facts import fact_vectors, fitting_facts
 from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import memories_now, open_memories
@@ -54,7 +39,19 @@ from graphmem.search.edges import Reach, Reached
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Asked, Hit, LexicalScores, SearchQuery
+from graphmem.search.ranking import (
+    NO_LONGER,
+    Tentative,
+    as_asked_for,
+    judged,
+    nearest_memories,
+    ranked,
+    secret_ids,
+    standing_profile,
+    tentative_memories,
+)
 from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS
+from graphmem.search.selection import shown
 from graphmem.store import turns
 from graphmem.store.ledger import StoredEntry
 from graphmem.tasks import task_group
@@ -62,7 +59,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
 from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
-from graphmem.text.profile import load_profile_model
+from graphmem.text.profile import ProfilePart, load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question, with_pronoun
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
@@ -79,8 +76,6 @@ EXTRA_CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""
 EXPANSION_SEEDS = 5
 """Best of them whose edges are followed."""
-ASKED_TIMES = 2
-"""How many times as many memories are recalled where a message asks for what is remembered."""
 FEW_WORDS = 3
 """A question with fewer words of its own is read together with what was said before it."""
 MAX_RECALLED = 100
@@ -89,8 +84,9 @@ MAX_BUDGET = 32_000
 """Greatest token budget."""
 REACH = Reach(10, {each: max(LEAST_FACTOR, factor) for each, factor in RELIABILITY_FACTORS.items()})
 """Most memories found along edges, and the share of an edge's weight that counts, as for memories."""
-STANDING = {LedgerCategory.THREAT: 2, LedgerCategory.FACT: 4}
-"""Categories of ledger entries that always come, after those that surface: of each this many, the newest."""
+STANDING = {LedgerCategory.THREAT: 1, LedgerCategory.FACT: 4}
+"""Categories of ledger entries that always come, after those that surface: of each this many, the newest; of critical
+facts those that are needs."""
 STANDING_IMPORTANCE = 0.6
 """Importance from which on an entry of these does; that of a doubted concern is less."""
 
@@ -238,8 +234,11 @@ async def context(
     asking = await asyncio.to_thread(_asked, gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
     ring = await _facts(gm, session, result.student_version)
-    standing = standing_facts(ring, (await open_memories(gm, session)).index, result.as_of or gm.clock())
-    facts = await clear_facts(gm, result.fog, standing)
+    index = (await open_memories(gm, session)).index
+    standing = standing_facts(ring, index, result.as_of or gm.clock())
+    # What a memory tells is found as that memory.
+    untold = [fact for fact in standing if not any(says(m, fact.text) for m in index.told_at(fact.created_at))]
+    facts = await clear_facts(gm, result.fog, untold)
     visible = (await turns.list_turns(gm.graph, session))[-history:] if history else []
     meant = meant_facts(facts, await fact_vectors(gm, session, ring), [result.vector])
     return await asyncio.to_thread(_block, gm, asking.doc, result, facts, meant, budget, visible)
@@ -264,12 +263,10 @@ def _block(
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
-    held = [fact for fact in held if habit_answers_asked(fact, result.found.asked_for)]
-    most, whole = gm.settings.facts_recalled, _whole(result.found)
-    fitting = fitting_facts(held, doc.key_phrases(), doc, most, meant=meant, whole=whole)
+    fitting = fitting_facts(held, doc.key_phrases(), gm.settings.facts_recalled, meant=meant)
     said = {turn.turn_id: turn.message.text for turn in visible}
     found = replace(result.found, facts=fitting.facts, why=dict(result.found.why) | dict(fitting.why))
-    remembered = shown(found, doc, said, budget)
+    remembered = shown(found, said, budget)
     prompt = memory_block(remembered)
     (tokens,) = count_tokens([prompt])
     messages = [
@@ -300,41 +297,43 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         zone = asking.zone or held.zone
         now = gm.clock().astimezone(zone)
         asking = replace(asking, as_of=None if asking.as_of is None else asking.as_of.astimezone(zone))
-        asked = read_question(asking.doc, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
-        nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
+        speakers = (*held.index.speakers(), *(() if unformed is None else unformed.speakers()))
+        asked = read_question(asking.doc, speakers, held.name)
+        # What stands around a question helps to understand it, and is not what is asked for.
         question = question_in(asking.doc).text
-        alone = None if question == asking.doc.text.strip() else group.create_task(gm.embedder.embed([question]))
-        unnamed = with_pronoun(question, held.name)
         # Only the shipped embeddings tell what is asked for.
-        named = gm.is_shipped and unnamed != question
-        of_anybody = group.create_task(gm.embedder.embed([unnamed])) if named else None
-        lexical: LexicalScores | None
+        unnamed = with_pronoun(question, held.name) if gm.is_shipped else question
+        forms = group.create_task(_embedded_forms(gm, asking.doc.text, (asked.text, question, unnamed)))
         moment, past = asking.as_of or now, asking.as_of is not None
         words = Asked(_words(asked, asking), moment, past, ended=False, roles=asking.roles)
-        lexical = await asyncio.to_thread(held.index.lexical, words)
+        lexical: LexicalScores | None = await asyncio.to_thread(held.index.lexical, words)
         before = held.version
         held, state = await reading
         if held.version != before:
             lexical = None
         fog = await fog_of(gm, session, state.fog_versions)
         rows = await embedding
-        vector, own = (await nameless)[0], rows[0]
-        # What stands around a question helps to understand it, and is not what is asked for.
-        of_question = own if alone is None else (await alone)[0]
-        of_part = of_question if of_anybody is None else (await of_anybody)[0]
-    if alone is not None:
+    others = forms.result()
+    vector, of_question, of_part = (others.get(text, rows[0]) for text in (asked.text, question, unnamed))
+    own = rows[0]
+    if question != asking.doc.text.strip():
         vector, own = _joined(vector, of_question), _joined(own, of_question)
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
     asked_for = _asked_for(gm, asking.doc, of_part)
-    if asked_for is not AskedFor.OTHER:
-        # What answers a question may share no word with it, and be far by meaning.
-        asking = replace(asking, limit=min(MAX_RECALLED, ASKED_TIMES * asking.limit))
     query = _query(asked, asking, vector, now)
     hits, reached = await asyncio.to_thread(_followed, held, query, lexical, fog)
-    wanted = _Search(held, asking, query, own, asked_for, fog)
+    # An episode holds memories together; these stand by themselves.
+    hits = [hit for hit in hits if hit.memory.role is not MemoryRole.EPISODE or MemoryRole.EPISODE in asking.roles]
+    wanted = _Search(held, asking, query, own, asked_for, fog, gm.is_shipped)
     found = await asyncio.to_thread(_chosen, wanted, unformed, hits, reached)
     return SearchResult(await _without_hidden(gm, fog, found), state.student_version, fog, own, asking.as_of)
+
+
+async def _embedded_forms(gm: Graphmem, text: str, forms: Sequence[str]) -> dict[str, Vector]:
+    """Embeddings of what a text holds in other forms, by form; of the text itself there is one already."""
+    new = [form for form in dict.fromkeys(forms) if form and form not in (text, text.strip())]
+    return dict(zip(new, await gm.embedder.embed(new), strict=True)) if new else {}
 
 
 def _followed(
@@ -390,6 +389,7 @@ class _Search:
     """What is searched for, and where.
 
     own : embedding of the message, or of the question in it
+    shipped : whether embeddings are of the shipped model, which the small models were made for
     """
 
     held: OpenMemories
@@ -398,6 +398,7 @@ class _Search:
     own: Vector
     asked_for: AskedFor
     fog: Fog
+    shipped: bool
 
     @property
     def moment(self) -> datetime:
@@ -422,15 +423,18 @@ def _chosen(
     reached = [each for each in reached if wanted.is_clear(each.id)]
     tentative = () if unformed is None else _tentative(unformed, hits, query, fog)
     found = ranked(hits, reached, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector)
-    parts = {memory_id: part for memory_id, part in held.parts.items() if not fog or wanted.is_clear(memory_id)}
-    profile = standing_profile(held.index, parts, moment, own, past=past) if asking.limit else []
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
     if past:
         then = [(kept, active_at(kept.entry, moment)) for kept in held.ledger]
         entries = [replace(kept, entry=entry) for kept, entry in then if entry is not None]
-    surfaced = _surfaced(entries, asking, own, moment)
+    surfaced = _surfaced(entries, asking, own, moment, shipped=wanted.shipped)
+    profile: list[Recalled] = []
     if asking.limit:
-        found = _as_asked_for(wanted, found, {each.memory.id for each in profile})
+        parts = {memory_id: part for memory_id, part in held.parts.items() if not fog or wanted.is_clear(memory_id)}
+        standing = standing_profile(held.index, parts, moment, own, past=past)
+        whole = wanted.asked_for is AskedFor.OVERVIEW
+        profile = [each for each in standing if whole or parts[each.memory.id][0] is ProfilePart.NEED]
+        found = _with_others(wanted, [*found, *standing])
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),
@@ -445,36 +449,16 @@ def _chosen(
     )
 
 
-def _as_asked_for(wanted: _Search, found: Sequence[Recalled], shown: Collection[str]) -> list[Recalled]:
-    """What was found in the order in which it is asked for, with what is asked for beside it.
-
-    `shown` are the ids of what is shown anyway.
-    """
-    index, asked_for = wanted.held.index, wanted.asked_for
-    of_part = [each for each in wanted_memories(index, wanted.moment, asked_for) if wanted.is_clear(each.memory.id)]
-    # What is asked for comes first, whatever found it.
-    if asked_for in (AskedFor.LAST_TIME, *_ABOUT_WORK):
-        contrary = contrary_ids(index, wanted.moment, asked_for)
-        able = [each for each in found if answers_asked(each.memory, asked_for) and each.memory.id not in contrary]
-        found = _first(of_part, able)
-    is_told = asked_for is AskedFor.OWN or (asked_for in _ABOUT_WORK and not of_part)
-    if is_told and not wanted.of_past:
-        # "I don't get percentages" tells what is hard before any work shows it.
-        answering = answering_memories(index, wanted.asking.doc, wanted.own, found, wanted.moment)
-        able = [each for each in answering if answers_asked(each.memory, asked_for)]
-        found = _first([each for each in able if wanted.is_clear(each.memory.id)], found)
-    known = {each.memory.id for each in found} | set(shown)
-    found = [*found, *(each for each in of_part if each.memory.id not in known)]
-    if asked_for is AskedFor.OTHER or wanted.of_past:
-        return found
-    ended = ended_memories(index, wanted.query, wanted.own)
-    return [*found, *(each for each in ended if wanted.is_clear(each.memory.id))]
-
-
-def _first(some: Sequence[Recalled], others: Sequence[Recalled]) -> list[Recalled]:
-    """Some memories, and the others after them."""
-    ids = {each.memory.id for each in some}
-    return [*some, *(each for each in others if each.memory.id not in ids)]
+def _with_others(wanted: _Search, found: Sequence[Recalled]) -> list[Recalled]:
+    """What was found, what is near by meaning and what has ended, with chances, in the order asked for."""
+    index, moment = wanted.held.index, wanted.moment
+    known = {each.memory.id: each for each in reversed(found)}
+    near = [] if wanted.of_past else nearest_memories(index, wanted.held.edges, wanted.own, moment)
+    if wanted.asked_for is AskedFor.OTHER:
+        near = [each for each in near if NO_LONGER not in each.why]
+    others = [each for each in near if each.memory.id not in known and wanted.is_clear(each.memory.id)]
+    lines = judged([*known.values(), *others], wanted.asking.doc, wanted.held.name)
+    return as_asked_for(lines, index, moment, wanted.asked_for, wanted.is_clear)
 
 
 def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Tentative]:
@@ -517,14 +501,6 @@ def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
     return AskedFor.OWN if asked_for is AskedFor.OTHER or chance < PART_ASKED_FOR else asked_for
 
 
-_ABOUT_WORK = (AskedFor.STRUGGLES, AskedFor.STRENGTHS)
-
-
-def _whole(found: Remembered) -> bool:
-    """True if a question is for all that is remembered, or for how the student's work goes."""
-    return found.asked_for in (AskedFor.OVERVIEW, *_ABOUT_WORK)
-
-
 def _words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:
     return (*asked.words, *query_words(Doc(asking.before))) if len(asked.words) < FEW_WORDS else asked.words
 
@@ -545,17 +521,27 @@ def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: da
     )
 
 
-def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector, now: datetime) -> list[Surfaced]:
-    """Entries that the question brings back, then those that always come: a danger told, a lasting fact."""
+def _surfaced(
+    kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector, now: datetime, *, shipped: bool
+) -> list[Surfaced]:
+    """Entries that the question brings back, then those that always come: a danger told, a critical fact."""
     entries, vectors = [each.entry for each in kept], [each.embedding for each in kept]
     found = surfacing(entries, asking.doc, vector, vectors, now.timestamp())
     known = {each.entry.id for each in found}
     for category, most in STANDING.items():
-        able = (e for e in entries if e.category is category and e.importance >= STANDING_IMPORTANCE)
-        others = (e for e in able if e.id not in known)
+        of_it = [e for e in kept if e.entry.category is category and e.entry.importance >= STANDING_IMPORTANCE]
+        able = _needs(of_it) if category is LedgerCategory.FACT and shipped else of_it
+        others = (e.entry for e in able if e.entry.id not in known)
         newest = sorted(others, key=lambda entry: entry.created_at, reverse=True)[:most]
         found += [Surfaced(entry, ("standing",)) for entry in newest]
     return found
+
+
+def _needs(kept: Sequence[StoredEntry]) -> list[StoredEntry]:
+    """Those that tell a need, such as an allergy; what has no embedding is taken for one."""
+    vectors = [each.embedding for each in kept if each.embedding is not None]
+    parts = iter(load_profile_model().of_statements(np.stack(vectors)) if vectors else ())
+    return [each for each in kept if each.embedding is None or next(parts)[0] is ProfilePart.NEED]
 
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from graphmem.app import Graphmem
 from graphmem.errors import MindError
-from graphmem.flows.context_plan import secret_ids
 from graphmem.flows.detection_plan import (
     DETECTION_SECONDS,
     OWN_ENOUGH,
@@ -36,6 +35,7 @@ from graphmem.model import (
 )
 from graphmem.sealing import keyed_hash
 from graphmem.search.index import SearchIndex
+from graphmem.search.ranking import secret_ids
 from graphmem.text.clauses import stated
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReading

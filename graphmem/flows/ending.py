@@ -103,7 +103,7 @@ def standing_facts(facts: Sequence[Fact], known: SearchIndex, moment: datetime) 
 
     Source: spec 4, 7.
     """
-    return [fact for fact in facts if fact.is_habit or not _has_passed(fact, known.told_at(fact.created_at), moment)]
+    return [fact for fact in facts if not _has_passed(fact, known.told_at(fact.created_at), moment)]
 
 
 def _has_passed(fact: Fact, told: Sequence[Memory], moment: datetime) -> bool:

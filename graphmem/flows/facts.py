@@ -9,12 +9,9 @@ from graphmem.app import Graphmem
 from graphmem.flows.ending import standing_facts
 from graphmem.flows.session_cache import apply_turn, check_running, open_memories
 from graphmem.model import Fact, Lesson, Memory, Session, Unlocked, Vector, Who
-from graphmem.model.conversation import HABIT
 from graphmem.store import turns
 from graphmem.store.changes import Changes, Written
 from graphmem.text import matching
-from graphmem.text.doc import Doc
-from graphmem.text.habits import is_at_work
 from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
 from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count
 
@@ -22,8 +19,6 @@ NEAREST = 5
 """Known memories that a lesson is compared with."""
 SAID_ALIKE = 0.78
 """Cosine from which on a memory says what a lesson says, where numbers and negation agree."""
-HABITS_SHOWN = 3
-"""Most habits among the facts that fit a message."""
 FACTS_BATCH = 16
 """Facts that are embedded at once."""
 FACTS_SECONDS = 0.1
@@ -78,7 +73,7 @@ async def fact_vectors(gm: Graphmem, who: Who, facts: Sequence[Fact]) -> Mapping
     facts : newest first
     """
     state = gm.cache.state(who)
-    texts = [fact.text for fact in facts if not fact.is_habit]
+    texts = [fact.text for fact in facts]
     missing, until = [text for text in texts if text not in state.fact_vectors], monotonic() + FACTS_SECONDS
     found = dict[str, Vector]()
     for start in range(0, len(missing), FACTS_BATCH):
@@ -96,28 +91,22 @@ async def fact_vectors(gm: Graphmem, who: Who, facts: Sequence[Fact]) -> Mapping
 def fitting_facts(
     facts: Sequence[Fact],
     needed: Sequence[str],
-    doc: Doc,
     limit: int,
     *,
     meant: Mapping[str, float] | None = None,
-    whole: bool = False,
 ) -> FittingFacts:
-    """Facts that keywords ask for, best first, and the student's habits where the message is work on a task.
+    """Facts that keywords ask for, best first.
 
     Parameters
     ----------
     facts : newest first
     needed : keywords
-    doc : Doc, the message
     limit : int >= 0, most facts
     meant : those that fit by their meaning, with their cosines
-    whole : the question is for all that is remembered, or for how work goes: habits answer that, too
     """
     meant = meant or {}
-    found = matching.retrieve(facts, needed, limit, meant=meant)
-    habits = [fact for fact in facts if fact.is_habit and fact not in found] if whole or is_at_work(doc) else []
-    kept = (*found, *habits[:HABITS_SHOWN])[:limit]
-    return FittingFacts(kept, {fact.id: (f"dense {meant[fact.id]:.2f}",) for fact in kept if fact.id in meant})
+    kept = matching.retrieve(facts, needed, limit, meant=meant)
+    return FittingFacts(tuple(kept), {fact.id: (f"dense {meant[fact.id]:.2f}",) for fact in kept if fact.id in meant})
 
 
 def learned(
@@ -150,8 +139,6 @@ def learned(
     """
     if lesson is None:
         return Learned()
-    if lesson.habit:
-        return Learned(Fact(HABIT + lesson.habit, 0, lesson.text, lesson.tags, at))
     own = gist(lesson.text)
     for fact in facts:
         known = gist(fact.text)

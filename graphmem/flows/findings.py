@@ -16,12 +16,13 @@ from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
+from graphmem.language.encoder import encoder_network
+from graphmem.language.heads import HeadScores
 from graphmem.model import (
     Answer,
     Author,
     Conversation,
     Danger,
-    HabitCount,
     Message,
     Mismatch,
     Predict,
@@ -34,9 +35,8 @@ from graphmem.model import (
 from graphmem.store import turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.habits import Exchange, counted
 from graphmem.text.matching import meant_facts
-from graphmem.text.reader import MOST_PASSES, MessageReading
+from graphmem.text.reader import MessageReading
 from graphmem.text.revision import retractions
 from graphmem.text.topic_boundaries import SIGHT
 
@@ -51,9 +51,10 @@ class MessageFindings:
     own_reply : the app's own, where it wrote one
     talk : what is in sight before the message, oldest first
     said : the student's messages among it
-    state : of the student, with the habits that the message shows and the embeddings of what was foreseen
+    state : of the student, with the embeddings of what was foreseen
     own_score : of the message without the danger it tells of
-    shaken : it takes back a belief, or tells something grave
+    told : how much it tells, as the encoder sees it
+    shaken : it takes back a belief
     false_alarm : it says again what was taken back as a concern
     starts : another matter begins with it
     facts : those that fit, and what asking for them has cost
@@ -69,6 +70,7 @@ class MessageFindings:
     state: State
     task: Task | None
     own_score: plan.Score
+    told: HeadScores
     shaken: bool
     danger: Danger | None
     false_alarm: bool
@@ -104,6 +106,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         await asyncio.sleep(0)
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
         familiarising = group.create_task(_familiar(gm, session, message))
+        weighing = group.create_task(asyncio.to_thread(encoder_network().analyse, doc.text))
         reading = await attempt.reading
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
@@ -115,10 +118,9 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         task = await tasking
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
         own = plan.score(message, talk, state, sensed, task, await familiarising)
-        shaken = reading.passes == MOST_PASSES or bool(retractions(doc.text))
-        shaken = shaken or await takes_back_belief(gm, session, message, reading)
-        own = plan.grave(own) if shaken else own
-        state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))
+        shaken = bool(retractions(doc.text)) or await takes_back_belief(gm, session, message, reading)
+        told = (await weighing).scores
+        own = plan.levelled(own, told, state.turns, shaken=shaken)
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
         message=replace(message, reading=reading),
@@ -130,6 +132,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         state=state,
         task=task,
         own_score=own,
+        told=told,
         shaken=shaken,
         danger=danger,
         false_alarm=false_alarm,
@@ -185,7 +188,7 @@ async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Ans
     needed = (*(() if prediction is None else prediction.needed_info), *incoming.doc.key_phrases())
     meant = await _meant(gm, session, attempt) if held.facts else {}
     standing = standing_facts(held.facts, (await open_memories(gm, session)).index, attempt.now)
-    facts = fitting_facts(standing, needed, incoming.doc, gm.settings.facts_recalled, meant=meant)
+    facts = fitting_facts(standing, needed, gm.settings.facts_recalled, meant=meant)
     return Answer(facts) if expected is None else Answer(facts, expected.usage, expected.degraded)
 
 
@@ -241,13 +244,6 @@ def _sensed(
     previous = next((m for m in reversed(held) if m.author is Author.STUDENT), None)
     senses = Senses(gm.affect, gm.matches, shipped=gm.is_shipped)
     return senses.of(message, reading, talk[-1] if talk else None, expected, previous)
-
-
-def _habits(state: State, message: Message, asked: str, said: Sequence[str]) -> tuple[HabitCount, ...]:
-    """The counts of the student's habits, with this message; what opens a talk answers nothing."""
-    if not asked:
-        return state.habits
-    return counted(state.habits, Exchange(doc_of(message), Doc(asked), Doc(said[-1] if said else "")))
 
 
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, now: datetime) -> None:

@@ -77,7 +77,7 @@ async def _forgotten(gm: Graphmem, session: Session, memory_id: str) -> tuple[bo
             facts=tuple(
                 fact.id
                 for fact in await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
-                if not fact.is_habit and matter.is_told_by(fact.text)
+                if matter.is_told_by(fact.text)
             ),
             turns=tuple(turn_id for turn_id, texts in told.items() if any(map(matter.is_told_by, texts))),
             entries=tuple(kept.entry.id for kept in kept_entries or () if matter.is_told_by(kept.entry.content)),

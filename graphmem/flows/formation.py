@@ -186,9 +186,7 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
     doc = Doc(text)
     heard = Heard(text, at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
     before = job.talk[-1] if job.talk else ""
-    violated = (
-        None if job.predicted is None else Mismatch(job.predicted, job.text, job.before, job.at, before, job.habits)
-    )
+    violated = None if job.predicted is None else Mismatch(job.predicted, job.text, job.before, job.at, before)
     heard = replace(heard, asks=job.asks, violated=violated)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
@@ -356,7 +354,7 @@ async def _learned(gm: Graphmem, session: Session, reading: Reading, held: OpenM
     if lesson is None:
         return ()
     facts = await known_facts(gm, session)
-    near = [] if lesson.habit else held.index.nearest((await gm.embedder.embed([lesson.text]))[0], NEAREST)
+    near = held.index.nearest((await gm.embedder.embed([lesson.text]))[0], NEAREST)
     new = learned(lesson, f"fact-t{reading.key}", reading.source.at, facts, near).fact
     return () if new is None else (new,)
 

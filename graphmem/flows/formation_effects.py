@@ -88,7 +88,7 @@ def known_items(
         own = entry.id if memory is None or memory.statements else memory.id
         found[own] = KnownItem(own, entry.content or "", entry.created_at, entry.category.value, entry.expires_at)
     shown = {plain(each.text) for each in found.values()}
-    taught = [fact for fact in facts if not fact.is_habit and plain(fact.text) not in shown][:MAX_FACTS]
+    taught = [fact for fact in facts if plain(fact.text) not in shown][:MAX_FACTS]
     items = (*found.values(), *(KnownItem(fact.id, fact.text, fact.created_at, "learned") for fact in taught))
     return tuple(sorted(items, key=lambda each: (each.at, each.id)))
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from graphmem.flows.formation_reading import Marked, Reading
-from graphmem.flows.gravity import gravity_now
 from graphmem.maths.gravity import boosted
 from graphmem.maths.salience import salience
 from graphmem.model import (
@@ -13,6 +12,7 @@ from graphmem.model import (
     Reliability,
 )
 from graphmem.model.memory import offset_of
+from graphmem.search.scoring import gravity_now
 from graphmem.text.information import information
 
 TENTATIVE = 0.5

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound, RateLimited, Unavailable
-from graphmem.flows.context_plan import as_held_at
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.session_cache import ENDED, check_running, open_memories
 from graphmem.maths.features import SEGMENT_GAP
@@ -98,7 +97,7 @@ async def list_memories(
     found = await memories.list_memory_page(
         gm.graph, who, wanted, Moment(gm.clock(), CURVE), Cut(first + 1, cursor), session
     )
-    items = tuple(as_held_at(memory, wanted.as_of) if wanted.as_of else memory for memory in found[:first])
+    items = tuple(found[:first])
     return Page(items, _page_cursor(items[-1]) if len(found) > first else None)
 
 
@@ -136,7 +135,7 @@ async def find_around(
     if found is None:
         raise NotFound("This student has no such memory: list the memories for their ids.")
     near, edges = found
-    return ([as_held_at(memory, as_of) for memory in near] if as_of else near), edges
+    return near, edges
 
 
 async def edges_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:

@@ -7,10 +7,10 @@ from datetime import datetime
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.fog import fog_of, hidden_in
-from graphmem.flows.gravity import gravity_now
 from graphmem.flows.memories import edges_by_memory, entities_by_memory, list_memories
 from graphmem.flows.overlay import find_frontier, list_overlay
 from graphmem.model import Concept, Edge, Known, Memory, NamedEntity, Session, Who, World
+from graphmem.search.scoring import gravity_now
 from graphmem.store.memories import Filter
 from graphmem.store.overlays import find_versions
 from graphmem.store.world import find_stored_concept, load_world

@@ -141,7 +141,8 @@ async def _understood(
     job, surprising = episode.job, episode.surprising
     procedure = None if analysis.reflection is None else analysis.reflection.procedure
     contents = [
-        heading(doc_of(surprising), job.task) or surprising.actual,
+        # A title and links, no copy of what was said.
+        heading(doc_of(surprising), job.task) or f"{job.at.day} {job.at:%B %Y, %H:%M}",
         *(u.new for u in analysis.updates),
         *([procedure] if procedure else []),
     ]

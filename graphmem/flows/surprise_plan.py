@@ -457,7 +457,7 @@ def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
         domain=worded.domain,
         content=worded.content,
         speaker=None,
-        before=job.before,
+        before="" if made.role is MemoryRole.EPISODE else job.before,
         gravity=1.0,
         salience=salience(job.importance * (1 + job.signal), understood.snr, information(worded.content)),
         confidence=made.confidence,

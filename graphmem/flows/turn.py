@@ -17,7 +17,6 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.budget import within_budget_of
 from graphmem.flows.concern import decided_danger, raised_by_turn
 from graphmem.flows.findings import find_in_message, open_doubts_of, with_vector
-from graphmem.flows.gravity import gravity_now
 from graphmem.flows.incoming import Incoming as Incoming
 from graphmem.flows.incoming import TurnAttempt
 from graphmem.flows.replying import answer_of, question_to_ask, remembered_for
@@ -37,6 +36,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.ports import Mind, OnToken
+from graphmem.search.scoring import gravity_now
 from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
@@ -214,7 +214,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
     answer = await answer_of(gm, session, attempt, seen, recalled)
     danger = decided_danger(seen.danger, None if seen.false_alarm else answer.value.danger, judged=answer.value.judged)
     own = plan.judged_anew(seen.own_score, answer.value.came_true, seen.state)
-    own = plan.grave(own) if seen.shaken else own
+    own = plan.levelled(own, seen.told, seen.state.turns, shaken=seen.shaken)
     replied_by = plan.APP if seen.own_reply is not None else gm.mind.name
     judged = seen.own_reply is not None or answer.value.judged
     if judged:
@@ -239,6 +239,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         own_matter=is_own_matter(doc_of(seen.message), seen.reading),
         passes=seen.reading.passes,
         danger=danger,
+        told=seen.told,
         raised=None
         if danger is None
         else raised_by_turn(gm, session, seen.state.turns + 1, seen.message, danger, own.level),

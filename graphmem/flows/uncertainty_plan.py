@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from graphmem.errors import InvalidInput
-from graphmem.flows.context_plan import telling_stems
-from graphmem.flows.gravity import gravity_now
 from graphmem.model import (
     ActionAdvice,
     Author,
@@ -32,8 +30,10 @@ from graphmem.model import (
     Woven,
 )
 from graphmem.search.index import SearchIndex
+from graphmem.search.scoring import gravity_now
 from graphmem.store.changes import Changes, New, NewEdge, SettledEdge, Update, merged
 from graphmem.store.uncertainties import Earlier, Recorded, Undo
+from graphmem.text.answering import telling_stems
 from graphmem.text.doc import Doc
 from graphmem.text.pairs import polarity_of
 from graphmem.text.sanitize import quoted

@@ -19,9 +19,7 @@ T = TypeVar("T")
 
 PERSONA = Placement("persona", sealed=True, shared=True)
 FACT = "fact-"
-"""Beginning of the id of any other fact."""
-HABIT = "habit-"
-"""Beginning of the id of a fact that counts a habit."""
+"""Beginning of the id of a fact."""
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
@@ -134,24 +132,11 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class HabitCount:
-    """Count of a habit of the student (`graphmem.text.habits`): how often it was shown, of how many moments for it."""
-
-    name: str
-    shown: int
-    moments: int
-
-
-@dataclass(frozen=True)
 class Lesson:
-    """Lesson of a violated expectation: one sentence and 1 to 5 tags (spec 4).
-
-    habit : name of the habit that it counts; a later count takes its place
-    """
+    """Lesson of a violated expectation: one sentence and 1 to 5 tags (spec 4)."""
 
     text: str
     tags: tuple[str, ...]
-    habit: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,16 +151,6 @@ class Fact:
     invalid_at: datetime | None = field(
         default=None, metadata=documented("When it was ended by itself, not with a memory that tells it.", Unit.UTC)
     )
-
-    @property
-    def is_habit(self) -> bool:
-        """True if it counts a habit, of which each student has one fact."""
-        return self.id.startswith(HABIT)
-
-    @property
-    def habit(self) -> str:
-        """Name of the habit that it counts; empty of others."""
-        return self.id.removeprefix(HABIT) if self.is_habit else ""
 
     @cached_property
     def plain(self) -> str:
@@ -333,7 +308,6 @@ class Mismatch:
 
     at : when it was violated
     before : what the student had said before that
-    habits : counts of the student's habits, this message included
     student : the student's name, where it is known
     reading : of the message, as in `Message`
     """
@@ -343,7 +317,6 @@ class Mismatch:
     asked: str = ""
     at: datetime = _EPOCH
     before: str = ""
-    habits: tuple[HabitCount, ...] = ()
     student: str | None = None
     reading: object = field(default=None, repr=False, compare=False)
 

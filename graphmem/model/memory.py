@@ -443,6 +443,7 @@ class Recalled:
     formed : False for a message or observation as it was said, of which no memories are formed yet; its memory lies
         in no graph, and its id is the job's that will form them
     similarity : cosine with the question, -1..1; 0 where it was not compared
+    chance : that it is about the question, 0..1; 0 where that was not judged
     """
 
     memory: Memory = field(metadata=documented("The memory."))
@@ -451,6 +452,7 @@ class Recalled:
     why: tuple[str, ...] = field(metadata=documented("Reasons, such as meaning, words or an edge."))
     formed: bool = True
     similarity: float = 0.0
+    chance: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from graphmem.model.conversation import (
     Companion,
     Correction,
     Fact,
-    HabitCount,
     Message,
     Prediction,
     Question,
@@ -33,7 +32,6 @@ class State:
     questions : those that wait to be asked, longest waiting first
     asked_turn : the last turn whose reply asked one; 0 for none
     false_alarms : messages that were no danger after all, newest first
-    habits : how often each habit was shown
     episode_turn : the last turn that an episode began with; 0 for none
     """
 
@@ -47,7 +45,6 @@ class State:
     questions: tuple[Question, ...] = ()
     asked_turn: int = 0
     false_alarms: tuple[FalseAlarm, ...] = field(default=(), repr=False)
-    habits: tuple[HabitCount, ...] = ()
     episode_turn: int = 0
 
 

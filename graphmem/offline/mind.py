@@ -38,7 +38,7 @@ from graphmem.offline.contradictions import judged_pairs
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.formation import candidate_texts, extract
 from graphmem.offline.notes import notes_of
-from graphmem.offline.prediction import expected_answer, keywords
+from graphmem.offline.prediction import expected_answer, keywords, own_statements
 from graphmem.offline.replies import replied
 from graphmem.offline.surprise import analysed
 from graphmem.ports import Embedder, OnToken
@@ -109,7 +109,10 @@ async def _expected(
         return Prediction("", needed)
     asked = await _embedded(mind, asked)
     vector = np.asarray(asked.embedding, dtype=np.float32)
-    found = await asyncio.to_thread(expected_answer, mind.bank, asked.text, vector, told or Remembered())
+    # Memory answers a question only.
+    known = own_statements(told) if told is not None and "?" in asked.text else []
+    vectors = await mind.embedder.embed(known) if known else None
+    found = await asyncio.to_thread(expected_answer, mind.bank, asked.text, vector, known, vectors)
     return Prediction("", needed) if found is None else Prediction(found.text, needed, found.embedding)
 
 

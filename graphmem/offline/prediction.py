@@ -5,21 +5,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphmem.model import Remembered, Vector
+from graphmem.model import Matrix, Remembered, Vector
 from graphmem.offline.exemplars import Bank, situation_point
-from graphmem.text.answering import answer_fitness
+from graphmem.text.answering import about_odds, answer_fitness, telling_stems
 from graphmem.text.doc import Doc
 from graphmem.text.keyphrases import rarest_word
 from graphmem.text.words import word_rarity
 
 EXPECTED_CHARACTERS = 1_000
 """Characters of an expected answer; an embedding takes in no more."""
-ANSWERS_SURELY = 0.7
-"""Fitness from which a memory is what the student will answer."""
+ANSWERS_SURELY = -0.1
+"""Fitness from which a memory is what the student will answer: that of a quotation which surely answers a question."""
 EXEMPLARS_COMPARED = 20
 """Nearest situations of other students whose answers are compared."""
 LIKE_SITUATION = 0.6
-"""Cosine of the nearest situation from which its answers are expected: below it nothing is foreseen."""
+"""Cosine of the nearest situation from which its answers are expected: below it nothing is foreseen. Of 220 situations
+of the bank, each without its own dialogue, 59 % have one, of which 21 % came true (the student's message before: 18 %,
+one drawn by lot: 1 %)."""
 ASKED_WEIGHT, BANK_WIDTH = 0.8, 0.15
 """Weight of what was asked beside the others' answers, and similarity by which their weights fall by e."""
 
@@ -32,7 +34,9 @@ class Expected:
     embedding: Vector | None = None
 
 
-def expected_answer(bank: Bank, asked: str, vector: Vector, remembered: Remembered) -> Expected | None:
+def expected_answer(
+    bank: Bank, asked: str, vector: Vector, known: Sequence[str] = (), vectors: Matrix | None = None
+) -> Expected | None:
     """Return what a student is likely to answer; None where nothing is foreseen.
 
     Parameters
@@ -40,7 +44,8 @@ def expected_answer(bank: Bank, asked: str, vector: Vector, remembered: Remember
     bank : what other students answered
     asked : what was said to the student last
     vector : float32 array of shape (dimension,), of length 1, the embedding of that
-    remembered : what is remembered of the student and may answer it
+    known : statements of the student that may answer it
+    vectors : their embeddings
 
     Returns
     -------
@@ -54,23 +59,28 @@ def expected_answer(bank: Bank, asked: str, vector: Vector, remembered: Remember
     >>> from graphmem.offline.exemplars import Situation
     >>> unit = np.eye(2, dtype=np.float32)
     >>> bank = Bank((Situation("d", "What is 3 + 4?", "", "7"),), situation_point(unit[0], 0 * unit[0])[None], unit[:1])
-    >>> expected_answer(bank, "What is 3 + 4?", unit[0], Remembered()).text
+    >>> expected_answer(bank, "What is 3 + 4?", unit[0]).text
     '7'
-    >>> expected_answer(bank, "How was your day?", unit[1], Remembered()) is None
+    >>> expected_answer(bank, "How was your day?", unit[1]) is None
     True
     """
-    return _of_memory(asked, remembered) or _of_others(bank, vector)
+    own = None if vectors is None or not known else _of_memory(asked, known, vectors @ vector)
+    return own or _of_others(bank, vector)
 
 
-def _of_memory(asked: str, remembered: Remembered) -> Expected | None:
+def own_statements(remembered: Remembered) -> list[str]:
+    """Return what the student said that is remembered, and may be said again where somebody asks for it."""
+    recalled = (*remembered.profile, *remembered.memories)
+    return [each.memory.content or "" for each in recalled if each.memory.is_own_word and each.memory.content]
+
+
+def _of_memory(asked: str, known: Sequence[str], cosines: Vector) -> Expected | None:
     """The remembered statement that answers what was asked, if one surely does."""
-    recalled = [each for each in (*remembered.profile, *remembered.memories) if each.memory.is_own_word]
-    texts = [each.memory.content or "" for each in recalled]
-    if not texts or "?" not in asked:
-        return None
-    fitness = answer_fitness(asked, texts, [each.similarity for each in recalled])
+    stems = telling_stems(Doc(asked))
+    about = [about_odds(stems, text, float(cosine)) for text, cosine in zip(known, cosines, strict=True)]
+    fitness = answer_fitness(asked, known, about)
     best = int(np.argmax(fitness))
-    return Expected(texts[best][:EXPECTED_CHARACTERS]) if fitness[best] >= ANSWERS_SURELY else None
+    return Expected(known[best][:EXPECTED_CHARACTERS]) if fitness[best] >= ANSWERS_SURELY else None
 
 
 def _of_others(bank: Bank, asked: Vector) -> Expected | None:

@@ -1,11 +1,13 @@
 """Scoring of memories for a question: relevance, weight, and which of them are shown (spec 10)."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.model import Matrix, Modality, Reliability, Vector
+from graphmem.maths.gravity import gravity, speed
+from graphmem.model import Matrix, Memory, Modality, Reliability, Vector
 
 Scores = NDArray[np.float64]
 """One number a memory, of shape (n,)."""
@@ -163,6 +165,14 @@ def fitting(costs: Sequence[int], budget: int) -> list[int]:
             kept.append(place)
             budget -= cost
     return kept
+
+
+def gravity_now(memory: Memory, now: datetime) -> float:
+    """Return a memory's gravity at a moment, in [0, 1]; what was last used after it counts as used just now (6, 9)."""
+    days = max(0.0, (now - memory.last_accessed) / timedelta(days=1))
+    lasting = memory.flashbulb or memory.in_ledger
+    own = speed(memory.reliability, lasting=lasting, consolidated=memory.consolidated)
+    return gravity(memory.gravity, days, salience=memory.salience, speed=own)
 
 
 def weight(relevance: float, modality: Modality, gravity: float, reliability: Reliability) -> float:

@@ -57,6 +57,7 @@ STRUCTURE = (
     "KEPT_AS",
     "CONCERNS",
     "EXPERIENCES",
+    "LIVED",
     "RAISES",
 )
 EDGE_TYPES = frozenset([*STRUCTURE, *EdgeType])

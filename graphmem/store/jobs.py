@@ -20,7 +20,7 @@ from uuid import uuid4
 from pydantic import TypeAdapter
 
 from graphmem.errors import Tampered
-from graphmem.model import Danger, HabitCount, Job, JobState, Level, Observation, Session, Usage, Who
+from graphmem.model import Danger, Job, JobState, Level, Observation, Session, Usage, Who
 from graphmem.sealing import Stored, StudentLock, open_sealed_box
 from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Transaction
@@ -56,7 +56,6 @@ class FormJob:
     talk : what the student said just before it, oldest first
     asks : it asks for what was told
     predicted : what was foreseen instead, where an expectation was violated
-    habits : of the student, this message included
     """
 
     turn_id: str
@@ -77,7 +76,6 @@ class FormJob:
     talk: tuple[str, ...] = ()
     asks: bool = False
     predicted: str | None = None
-    habits: tuple[HabitCount, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -394,8 +394,6 @@ STUDENT_NODE = _node_kind(
     Field("corrected_signals", list[Share] | None),
     Field("corrected_levels", list[Level] | None),
     Field("verdicts", list[Verdict] | None),
-    _count_field("habits", list[Name] | None),
-    *(_count_field(each, list[Count] | None) for each in ("habits_shown", "habits_moments")),
     *(_count_field(each, Count | None) for each in ("asked_turn", "episode_turn")),
     Field("recoveries", list[Time] | None),
     Field("time_zone", Name | None),

@@ -17,8 +17,8 @@ STUDENT_PROPERTIES = frozenset(each.name for each in STUDENT_NODE.fields if each
 """Properties of a student that the hash covers: the others count what was done."""
 PROPERTIES_OUTSIDE = frozenset().union(*(kind.unhashed for kind in NODE_KINDS.values() if kind is not STUDENT_NODE))
 """Properties of other nodes that it does not cover: made of what it covers, or of the talk under way."""
-EDGES_OUTSIDE = frozenset({"OPENED", "SAID", "EXPERIENCES"})
-"""Relationships of a running session, which it does not cover."""
+EDGES_OUTSIDE = frozenset({"OPENED", "SAID", "EXPERIENCES", "LIVED"})
+"""Relationships of a running session, and those that lead to episodes, which it does not cover."""
 
 
 @dataclass

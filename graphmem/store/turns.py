@@ -15,7 +15,6 @@ from graphmem.model import (
     Companion,
     Correction,
     Fact,
-    HabitCount,
     LedgerEntry,
     Level,
     Message,
@@ -124,7 +123,6 @@ class TurnWrite:
     """Everything one turn changes, decided before anything is written.
 
     signals : of surprise, of the latest turns with this one
-    habits : how often each was shown, with this turn
     episode : an episode begins with it
     question : one the reply asks
     raised : the concern of its message
@@ -145,7 +143,6 @@ class TurnWrite:
     jobs: tuple[NewJob, ...] = ()
     boosts: tuple[Boost, ...] = ()
     signals: tuple[float, ...] = ()
-    habits: tuple[HabitCount, ...] = ()
     episode: bool = False
     question: Question | None = None
     raised: Raised | None = None
@@ -176,7 +173,6 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         companion=damage.opened(lambda: _companion(session, row)) or _nameless(row),
         prediction=damage.opened(lambda: _prediction(session, row)),
         signals=tuple(row["signals"]),
-        habits=tuple(map(HabitCount, row["habits"], row["habits_shown"], row["habits_moments"])),
         corrections=tuple(
             Correction(signal, Level(level), Verdict(verdict))
             for signal, level, verdict in zip(
@@ -348,9 +344,6 @@ def _totals(write: TurnWrite) -> dict[str, Any]:
     totals = {
         "turns": write.outcome.seq,
         "signals": list(write.signals),
-        "habits": [habit.name for habit in write.habits],
-        "habits_shown": [habit.shown for habit in write.habits],
-        "habits_moments": [habit.moments for habit in write.habits],
     }
     asked = {} if write.question is None else {"asked_turn": write.outcome.seq}
     return totals | asked | ({"episode_turn": write.outcome.seq} if write.episode else {})

@@ -64,7 +64,7 @@ def retrieve(
 
 
 def meant_facts(facts: Sequence[Fact], vectors: Mapping[str, Vector], asked: Sequence[Vector]) -> dict[str, float]:
-    """Facts that fit by their meaning, by id, each with its greatest cosine to what is asked; habits are left out.
+    """Facts that fit by their meaning, by id, each with its greatest cosine to what is asked.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def meant_facts(facts: Sequence[Fact], vectors: Mapping[str, Vector], asked: Seq
     >>> meant_facts(facts, {"a": east, "b": north}, [east])
     {'a': 1.0}
     """
-    known = [fact for fact in facts if fact.text in vectors and not fact.is_habit]
+    known = [fact for fact in facts if fact.text in vectors]
     if not known or not asked:
         return {}
     cosines = (np.stack([vectors[fact.text] for fact in known]) @ np.stack(asked).T).max(axis=1)

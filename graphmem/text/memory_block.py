@@ -154,8 +154,8 @@ def _words(memory: Memory, speaker: str) -> str:
     if memory.quote is not None or memory.role is not MemoryRole.SAID:
         return f"{speaker}: {content}" if memory.speaker else content
     leant_on = memory.aspect in SHOWN_AT_WORK or leans(Doc(memory.content or ""))
-    before = f"asked “{clipped(memory.before, BEFORE_CHARACTERS)}”: " if leant_on and memory.before else ""
-    return f"{speaker}: {one_line(before)}“{content}”"
+    asked = f"asked “{one_line(clipped(memory.before, BEFORE_CHARACTERS))}”: " if leant_on and memory.before else ""
+    return f"{speaker}: {asked}“{content}”"
 
 
 def day(at: datetime, zone: tzinfo | None = None) -> str:

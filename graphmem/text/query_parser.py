@@ -17,7 +17,7 @@ ASKING_STEMS = frozenset(map(stem, "remember know tell told said say called stil
 class ParsedQuestion:
     """A question as it is searched.
 
-    text : without the names of those who spoke, for its embedding
+    text : without the names of those who spoke and of the student, for its embedding
     words : its content words, in order, each once
     names : of those who spoke, the ones it names
     """
@@ -27,8 +27,8 @@ class ParsedQuestion:
     names: tuple[str, ...]
 
 
-def read_question(question: Doc, speakers: Iterable[str]) -> ParsedQuestion:
-    """Take the names of speakers out of a question, and find its words.
+def read_question(question: Doc, speakers: Iterable[str], student: str | None = None) -> ParsedQuestion:
+    """Take the names of speakers and of the student out of a question, and find its words.
 
     What holds the name of somebody who takes part is what *others* said to them ("Hey Julia!"), so a name is no word
     to search for; it says whose memories are asked for. Names of others stay words like any.
@@ -37,6 +37,7 @@ def read_question(question: Doc, speakers: Iterable[str]) -> ParsedQuestion:
     ----------
     question : Doc, any text
     speakers : names of all who spoke in the student's memories
+    student : name of the student; its first word stands for it, too
 
     Returns
     -------
@@ -48,14 +49,29 @@ def read_question(question: Doc, speakers: Iterable[str]) -> ParsedQuestion:
     --------
     >>> read_question(Doc("When did Julia buy Bello's lead?"), ["Julia", "Tom"])
     ParsedQuestion(text="When did buy Bello's lead?", words=('buy', 'bello', 'lead'), names=('Julia',))
+    >>> read_question(Doc("What does Jo's group eat?"), [], "Jo Hill")
+    ParsedQuestion(text='What does group eat?', words=('group', 'eat'), names=())
     """
     text, names = question.text, []
-    for name in sorted({s.strip() for s in speakers if s.strip()}, key=lambda n: (-len(n), n)):
+    others, own = {s.strip() for s in speakers if s.strip()}, names_of(student)
+    for name in sorted({*others, *own}, key=lambda n: (-len(n), n)):
         text, found = re.subn(rf"(?<!\w){re.escape(name)}(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE)
-        if found:
+        if found and name in others:
             names.append(name)
     plain = " ".join(text.split())
     return ParsedQuestion(plain, query_words(question if plain == question.text else Doc(plain)), tuple(names))
+
+
+def names_of(student: str | None) -> tuple[str, ...]:
+    """Return what a student is called: the whole name and its first word; nothing where it is not known.
+
+    Examples
+    --------
+    >>> names_of("Jo Hill"), names_of(None)
+    (('Jo Hill', 'Jo'), ())
+    """
+    name = (student or "").strip()
+    return tuple(dict.fromkeys((name, name.split()[0]))) if name else ()
 
 
 def query_words(doc: Doc) -> tuple[str, ...]:
@@ -86,7 +102,7 @@ def with_pronoun(question: str, name: str | None) -> str:
     >>> with_pronoun("When is my test?", None)
     'When is my test?'
     """
-    for each in (name, name.split()[0]) if name and name.strip() else ():
+    for each in names_of(name):
         question = re.sub(rf"\b{re.escape(each)}\b(['’]s\b)?", lambda found: "her" if found[1] else "she", question)
     return question
 

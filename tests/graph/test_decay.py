@@ -9,11 +9,12 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.gravity import decay, gravity_now
+from graphmem.flows.gravity import decay
 from graphmem.flows.memories import count_memories, find_around, list_memories
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Memory, Who
+from graphmem.search.scoring import gravity_now
 from graphmem.store.memories import Filter
 from tests.conftest import Pupil, another_replica
 from tests.support.remembering import LIFE, as_said, changed, formed, held, linked, lived, nodes, observations, told

@@ -183,7 +183,9 @@ async def test_the_next_turns_are_judged_by_what_was_said_of_surprises(gm: Graph
     learned = thresholds(read.state.corrections)
     assert learned[Level.BOUNDARY] > THRESHOLDS[Level.BOUNDARY]
     assert learned[Level.COGNITIVE_DISSONANCE] < THRESHOLDS[Level.COGNITIVE_DISSONANCE]
-    outcome = await say(gm, ann, PARIS)
+    # What tells no more than usual has the level of its signal.
+    for day in ("Monday", "Tuesday", "Thursday", "Friday", "Sunday"):
+        outcome = await say(gm, ann, f"My friend plays the drums on {day}s.")
     assert outcome.level is level_of(outcome.surprise, learned)
 
 

@@ -140,19 +140,6 @@ async def test_what_is_known_already_is_strengthened_and_not_stored_again(gm: Gr
     assert turn_state_of(gm, ann).facts == tuple(facts)
 
 
-async def test_a_habit_is_counted_in_one_fact(gm: Graphmem, ann: Pupil) -> None:
-    asked = "How did you get there? Explain it to me."
-    await say(gm, ann, "We need the total of all apples and pears.", reply=asked)
-    for number in ("17", "203", "9", "58", "1044"):
-        await say(gm, ann, number, reply=asked)
-    kept = [fact for fact in await list_facts(gm, ann.session, 10) if fact.is_habit]
-    assert len({fact.id for fact in kept}) == len(kept) <= 1
-    state = await turns.before(gm.graph, ann.session, "none", gm.clock())
-    assert state is not None
-    (bare,) = [habit for habit in state.state.habits if habit.name == "bare"]
-    assert (bare.shown, bare.moments) == (5, 5)
-
-
 async def test_a_replica_without_anything_in_memory_goes_on_alike(
     gm: Graphmem, replica: Graphmem, ann: Pupil, institution: str, enrol: "object"
 ) -> None:
@@ -273,9 +260,11 @@ async def test_a_fact_is_found_by_its_meaning_alone(gm: Graphmem, ann: Pupil) ->
         await say(gm, ann, f"The step gives {number} apples.")
     asked = "Sketching cartoons is my thing."
     assert retrieve([fact], Doc(asked).key_phrases()) == []
-    # In a context what was said stands instead, which says the same.
-    assert (await context(another_replica(gm), ann.session, asked)).why[fact.id][0].startswith("dense 0.")
-    assert fact.id not in (await context(gm, ann.session, "The step gives 5 apples.")).why
+    # In a context stands what was said, which says the same.
+    shown = await context(another_replica(gm), ann.session, asked)
+    assert shown.facts == ()
+    assert "drawing comics" in shown.prompt
+    assert "drawing comics" not in (await context(gm, ann.session, "The step gives 5 apples.")).prompt
 
 
 async def test_earlier_turns_that_fit_are_recalled(gm: Graphmem, ann: Pupil) -> None:

@@ -8,25 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows.context_plan import (
-    answers_asked,
-    contrary_ids,
-    ended_memories,
-    fitted,
-    habit_answers_asked,
-    ranked,
-    shown,
-    tells_of_student,
-    wanted_memories,
-)
 from graphmem.model import (
     AskedFor,
     Aspect,
+    EdgeType,
     Fact,
+    HeldEdge,
     LedgerCategory,
     LedgerEntry,
     Memory,
-    MemoryRole,
     Modality,
     Recalled,
     Reliability,
@@ -34,10 +24,20 @@ from graphmem.model import (
     SourceKind,
     Standing,
 )
-from graphmem.search.edges import Reached
+from graphmem.search.edges import EdgeTable, Reached
 from graphmem.search.index import SearchIndex
-from graphmem.search.query import Hit, SearchQuery
+from graphmem.search.query import Hit
+from graphmem.search.ranking import (
+    as_asked_for,
+    judged,
+    nearest_memories,
+    ranked,
+    tells_of_student,
+    told_of_work,
+    wanted_memories,
+)
 from graphmem.search.scoring import weight
+from graphmem.search.selection import fitted, fitting_lines, shown
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import memory_block
@@ -73,18 +73,17 @@ def test_a_memory_weighs_as_it_stands() -> None:
 
 
 def test_what_a_student_can_do_and_what_is_hard_are_not_mixed_up() -> None:
-    understood, wrong = (replace(memory("a"), aspect=a) for a in (Aspect.UNDERSTANDING, Aspect.MISCONCEPTION))
-    habits = [Fact(f"habit-{name}", 1, "Mo ...", (), NOW) for name in ("sums", "slip")]
-    for asked, of_work, ways in (
-        (AskedFor.STRENGTHS, [True, False], [True, False]),
-        (AskedFor.STRUGGLES, [False, True], [False, True]),
-        (AskedFor.OVERVIEW, [True, True], [True, True]),
-        (AskedFor.OTHER, [True, True], [True, True]),
+    aspects = {"able": Aspect.UNDERSTANDING, "hard": Aspect.MISCONCEPTION, "cat": None}
+    held = [memory(name, timestamp=NOW - timedelta(days=1), aspect=aspect) for name, aspect in aspects.items()]
+    index, found = SearchIndex(384), [Recalled(each, 0.5, 1.0, ()) for each in held]
+    index.put_many(held, np.eye(384, dtype=np.float32)[:3])
+    for asked, kept in (
+        (AskedFor.STRENGTHS, {"able", "cat"}),
+        (AskedFor.STRUGGLES, {"hard", "cat"}),
+        (AskedFor.OWN, {"able", "hard", "cat"}),
+        (AskedFor.OTHER, {"able", "hard", "cat"}),
     ):
-        assert [answers_asked(each, asked) for each in (understood, wrong)] == of_work
-        assert [habit_answers_asked(each, asked) for each in habits] == ways
-        assert answers_asked(memory("a"), asked)
-        assert habit_answers_asked(Fact("fact-1", 1, "Mo likes maths.", (), NOW), asked)
+        assert {each.memory.id for each in as_asked_for(found, index, NOW, asked, lambda _: True)} == kept
 
 
 def test_what_is_told_of_school_is_hard_or_can_be_done_before_any_work_shows_it() -> None:
@@ -102,9 +101,7 @@ def test_what_is_told_of_school_is_hard_or_can_be_done_before_any_work_shows_it(
 
     assert asked(AskedFor.STRUGGLES) == ["hard"]
     assert asked(AskedFor.STRENGTHS) == ["able"]
-    assert contrary_ids(index, NOW, AskedFor.STRENGTHS) == {"hard"}
-    assert contrary_ids(index, NOW, AskedFor.STRUGGLES) == {"able"}
-    assert contrary_ids(index, NOW, AskedFor.OWN) == set()
+    assert told_of_work(index, held) == {"hard": AskedFor.STRUGGLES, "able": AskedFor.STRENGTHS}
 
 
 def test_what_was_hard_is_what_was_overcome_where_nothing_else_is() -> None:
@@ -143,17 +140,34 @@ def test_lines_that_say_nothing_are_not_shown() -> None:
         for name, content in (("blank", " "), ("full", "Mo keeps bees."))
     )
     entry = LedgerEntry("e", LedgerCategory.FACT, "...", "", 0.5, (), (), 0.7, True, None, NOW)
-    found = shown(Remembered(memories=(blank, full), profile=(blank,), ledger=(entry,)), Doc("bees?"), {}, 500)
+    found = shown(Remembered(memories=(blank, full), profile=(blank,), ledger=(entry,)), {}, 500)
     assert ([r.memory.id for r in found.memories], found.profile, found.ledger) == (["full"], (), ())
 
 
-def test_block_shows_no_episode() -> None:
-    said, episode = (
-        Recalled(memory(name, role=role), 1.0, 1.0, (ASKED_AS_WHOLE,))
-        for name, role in (("said", MemoryRole.SAID), ("episode", MemoryRole.EPISODE))
+def test_lines_are_shown_that_are_likely_beside_the_likeliest() -> None:
+    chances = {"best": 0.6, "near": 0.3, "far": 0.2}
+    lines = [Recalled(memory(name), 0.5, 1.0, (), chance=chance) for name, chance in chances.items()]
+    assert [each.memory.id for each in fitting_lines(lines[::-1])] == ["best", "near"]
+    assert fitting_lines([replace(each, chance=0.01) for each in lines]) == []
+    assert len(fitting_lines([lines[0]] * 20)) == 5
+
+
+def test_words_likeness_and_rank_make_a_line_likelier() -> None:
+    found = [
+        Recalled(memory(name, text), rank, 1.0, (), similarity=near)
+        for name, text, rank, near in (
+            ("far", "Swims on Mondays.", 0.2, 0.1),
+            ("word", "Has otters.", 0.2, 0.1),
+            ("near", "Keeps animals.", 0.2, 0.5),
+            ("rank", "Reads a lot.", 0.4, 0.1),
+        )
+    ]
+    far, *others = (each.chance for each in judged(found, Doc("How are the otters?")))
+    assert min(others) > far > 0
+    named = judged(
+        [replace(found[0], memory=memory("own", "Ottilie swims."))], Doc("Where is Ottilie?"), "Ottilie Reed"
     )
-    found = shown(Remembered(memories=(said, episode), asked_for=AskedFor.OVERVIEW), Doc("?"), {}, 500)
-    assert found.memories == (said,)
+    assert named[0].chance < judged([named[0]], Doc("Where is Ottilie?"))[0].chance
 
 
 def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:
@@ -201,15 +215,17 @@ def entry(entry_id: str, content: str) -> LedgerEntry:
     return LedgerEntry(entry_id, LedgerCategory.FACT, content, "", 0.5, (), (), 0.7, True, None, NOW)
 
 
-def test_what_ended_is_brought_back_and_what_was_taken_back_is_not() -> None:
+def test_what_ended_comes_with_what_took_its_place_and_what_was_taken_back_does_not() -> None:
     day, gone = NOW - timedelta(days=1), Reliability.SUPERSEDED
     untrue = memory("untrue", "Bo is the best friend.", timestamp=day, invalid_at=day, reliability=gone)
-    ended = replace(untrue, id="ended", original="Bo is the best friend.")
-    index = index_of(ended, untrue, memory("so", "Al is the best friend.", timestamp=day))
+    ended, so = replace(untrue, id="ended"), memory("so", "Al is the best friend.", timestamp=day)
+    index, edges = index_of(ended, untrue, so), EdgeTable()
+    edges.replace({"ended": [HeldEdge("so", EdgeType.TEMPORAL_EVOLUTION, True, 1.0, Reliability.RELIABLE)]})
     vector = index.vector("ended")
     assert vector is not None
-    found = ended_memories(index, SearchQuery(vector, ("best", "friend"), NOW), vector)
-    assert [each.memory.id for each in found] == ["ended"]
+    found = {each.memory.id: each for each in nearest_memories(index, edges, vector, NOW)}
+    assert set(found) == {"ended", "so"}
+    assert found["so"].similarity == found["ended"].similarity
 
 
 def test_who_the_student_is_leaves_room_for_what_fits() -> None:

@@ -1,0 +1,361 @@
+"""Ranking of what may stand in a context: found, likely to help, always there, asked for as a whole (spec 10)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from graphmem.maths.chances import logistic
+from graphmem.model import (
+    OF_A_SITTING,
+    SHOWN_AT_WORK,
+    AskedFor,
+    Aspect,
+    EdgeType,
+    LedgerCategory,
+    LedgerEntry,
+    Memory,
+    MemoryKind,
+    MemoryRole,
+    Recalled,
+    Reliability,
+    SourceKind,
+    Vector,
+)
+from graphmem.search.edges import EdgeTable, Reached
+from graphmem.search.index import MAX_SNR, SearchIndex
+from graphmem.search.query import Hit
+from graphmem.search.scoring import gravity_now, mmr, weight
+from graphmem.text.answering import about_odds, telling_stems
+from graphmem.text.clauses import is_fragment
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import FIRST_PERSON
+from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, ProfilePart, load_profile_model
+
+HOP = 0.5
+"""Share of its seed's relevance that a memory found along edges gets, before the edges' weights are counted."""
+DIVERSITY = 0.95
+"""How much being relevant counts against being unlike what is shown already."""
+UNFORMED_SHARE = 0.8
+"""Share of its relevance that a message gets of which no memories are formed yet."""
+NOT_FORMED = "said, not yet formed"
+"""Reason of what was found in working memory."""
+NO_LONGER, BY_MEANING = "held once", "near by meaning"
+"""Reasons of what holds no longer, and of what no word has found."""
+LOOKED_AT = 24
+"""Memories nearest by meaning that are looked at."""
+PARTS_TOLD = 3
+"""Most parts of a score that are told as reasons."""
+STANDING_PARTS = {ProfilePart.NEED: 5, ProfilePart.IDENTITY: 5, ProfilePart.GOAL: 3}
+"""Most of each part of the standing profile."""
+SURE_PART = 0.6
+"""Chance from which on a statement belongs into the standing profile."""
+LATEST, TELLING = 300, 10
+"""Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
+SURE_OF_WORK = 0.4
+"""Chance from which on a statement tells what is hard for the student, or what the student can do: of held-out ones 36
+of 44 that have it do, of 45. Chosen on them."""
+_OF_WORK = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
+
+
+@dataclass(frozen=True)
+class Tentative:
+    """A message of which no memories are formed yet, as the search found it; the vector is 0 where it has none yet."""
+
+    hit: Hit
+    vector: Vector
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A memory that may fit, how well, and what found it."""
+
+    memory: Memory
+    relevance: float
+    by: Hit | Reached | Tentative
+
+
+def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: SearchIndex) -> tuple[Tentative, ...]:
+    """Return messages that fit, but for those of which memories were formed and found meanwhile.
+
+    Parameters
+    ----------
+    unformed : hits among the messages, of `index`
+    formed : hits among the memories
+    """
+    refs = {ref for hit in formed for ref in hit.memory.source_refs}
+    pairs = ((hit, index.vector(hit.memory.id)) for hit in unformed if refs.isdisjoint(hit.memory.source_refs))
+    return tuple(Tentative(hit, vector) for hit, vector in pairs if vector is not None)
+
+
+def ranked(
+    hits: Sequence[Hit],
+    reached: Sequence[Reached],
+    index: SearchIndex,
+    moment: datetime,
+    limit: int,
+    *,
+    past: bool = False,
+    tentative: Sequence[Tentative] = (),
+    asked: Vector | None = None,
+) -> list[Recalled]:
+    """Return found memories and what hangs together with them, by weight, diverse.
+
+    Parameters
+    ----------
+    hits : as the index found them, best first
+    reached : what their edges lead to
+    index : SearchIndex, only read
+    moment : datetime, of which gravity is taken
+    limit : int >= 0
+    past : whether the moment is asked about, so that what was superseded since counts
+    tentative : messages that fit, of which no memories are formed yet
+    asked : embedding of the question, which memories are compared with
+
+    Source: spec 10.2, 10.4, 10.6.
+    """
+    relevance = {hit.memory.id: hit.relevance for hit in hits}
+    found = [_Found(h.memory, h.relevance, h) for h in hits]
+    for way in reached:
+        memory = index.get(way.id)
+        if memory is not None and way.seed in relevance and is_valid(memory, moment):
+            found.append(_Found(memory, HOP * way.weight * relevance[way.seed], way))
+    stands = (each for each in found if past or each.memory.reliability is not Reliability.SUPERSEDED)
+    pairs = [(each, index.vector(each.memory.id)) for each in stands]
+    held = [(each, vector) for each, vector in pairs if vector is not None]
+    held += [(_Found(t.hit.memory, UNFORMED_SHARE * t.hit.relevance, t), t.vector) for t in tentative]
+    if not held:
+        return []
+    weights = np.array([_weight(each, moment) for each, _ in held])
+    # Weights are of one question: the best one counts as 1.
+    shares = weights / (weights.max() or 1.0)
+    matrix = np.stack([vector for _, vector in held])
+    near = np.zeros(len(held)) if asked is None else matrix @ asked
+    return [
+        Recalled(
+            memory=held[i][0].memory,
+            weight=float(weights[i]),
+            gravity=gravity_now(held[i][0].memory, moment),
+            why=_reasons(held[i][0].by),
+            formed=not isinstance(held[i][0].by, Tentative),
+            similarity=float(near[i]),
+        )
+        for i in mmr(shares, matrix, DIVERSITY, limit)
+    ]
+
+
+def judged(found: Sequence[Recalled], question: Doc, name: str | None = None) -> list[Recalled]:
+    """Return some lines with the chance that each is about what is said (spec 10: only what helps).
+
+    Parameters
+    ----------
+    found : with their similarity to the question
+    question : Doc
+    name : of the student, which is in most questions and tells nothing
+    """
+    asked = telling_stems(question) - Doc(name or "").stems
+    best = max((each.weight for each in found), default=0.0) or 1.0
+    odds = (about_odds(asked, each.memory.content or "", each.similarity, each.weight / best) for each in found)
+    return [replace(each, chance=logistic(own)) for each, own in zip(found, odds, strict=True)]
+
+
+def standing_profile(
+    index: SearchIndex,
+    parts: Mapping[str, tuple[ProfilePart, float]],
+    moment: datetime,
+    asked: Vector,
+    *,
+    past: bool = False,
+) -> list[Recalled]:
+    """Return needs, who the student is, goals; of each the newest, of a slot the last (spec 10.7).
+
+    Parameters
+    ----------
+    index : SearchIndex, only read
+    parts : by id, the part of the profile that a memory belongs to, with its chance
+    moment : datetime; what is not held then is left out
+    asked : embedding of the question, which memories are compared with
+    past : whether the moment is asked about
+    """
+    sure = ((index.get(i), part, chance) for i, (part, chance) in parts.items() if chance >= SURE_PART)
+    able = [(m, part, chance) for m, part, chance in sure if m is not None and _stands(m, moment, past=past)]
+    found: dict[ProfilePart, list[Recalled]] = {part: [] for part in STANDING_PARTS}
+    slots: set[str] = set()
+    for memory, part, chance in sorted(able, key=lambda each: each[0].timestamp, reverse=True):
+        vector = index.vector(memory.id)
+        full = len(found[part]) == STANDING_PARTS[part]
+        if full or vector is None or memory.slot_key in slots or not tells_of_student(memory):
+            continue
+        slots |= set() if memory.slot_key is None else {memory.slot_key}
+        why = (f"profile: {part} {chance:.2f}",)
+        found[part].append(Recalled(memory, chance, gravity_now(memory, moment), why, similarity=float(vector @ asked)))
+    return [recalled for recalls in found.values() for recalled in recalls]
+
+
+def nearest_memories(index: SearchIndex, edges: EdgeTable, asked: Vector, moment: datetime) -> list[Recalled]:
+    """Return what is nearest by meaning, also where it shares no word with a question.
+
+    What has ended comes with what took its place; what was taken back or put right stays away: it never held.
+
+    Parameters
+    ----------
+    index, edges : only read
+    asked : embedding of the question
+    moment : datetime
+    """
+    found = dict[str, Recalled]()
+    for memory, cosine in index.nearest(asked, LOOKED_AT):
+        if memory.role in OF_A_SITTING or memory.timestamp > moment:
+            continue
+        gravity = gravity_now(memory, moment)
+        if is_valid(memory, moment) and memory.reliability is not Reliability.SUPERSEDED:
+            found.setdefault(memory.id, Recalled(memory, 0.0, gravity, (BY_MEANING,), similarity=cosine))
+            continue
+        for edge in edges.of(memory.id):
+            newer = index.get(edge.other_id) if edge.outgoing and edge.type == EdgeType.TEMPORAL_EVOLUTION else None
+            if newer is not None:
+                found[memory.id] = Recalled(memory, 0.0, gravity, (NO_LONGER,), similarity=cosine)
+                now = Recalled(newer, 0.0, gravity_now(newer, moment), (f"now, not {memory.id}",), similarity=cosine)
+                if is_valid(newer, moment):
+                    found[newer.id] = now
+    return list(found.values())
+
+
+def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -> list[Recalled]:
+    """Return what is asked for as a whole: all that is remembered, what is hard, what can be done, the last time.
+
+    Of the life of the student the memories that say most, of their work the newest; nothing for any other question.
+    """
+    if asked_for is AskedFor.LAST_TIME:
+        return last_session_memories(index, moment)
+    held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False)]
+    if asked_for is AskedFor.OVERVIEW:
+        life = sorted((m for m in held if m.kind is not MemoryKind.CONCEPT), key=lambda memory: -memory.snr)[:TELLING]
+        known = {memory.id for memory in life}
+        work = [m for m in held if m.aspect in SHOWN_AT_WORK and m.id not in known]
+        return [_wanted(memory, moment) for memory in (*life, *work[: TELLING // 2])]
+    told = told_of_work(index, held) if asked_for in _OF_WORK else {}
+    own = sorted((m for m in held if told.get(m.id) == asked_for), key=lambda memory: memory.aspect is None)
+    if asked_for is AskedFor.STRUGGLES and not own:
+        # What was hard and is understood by now was hard all the same.
+        own = [m for m in index.latest(LATEST) if m.aspect is Aspect.MISCONCEPTION and _was_overcome(m, moment)]
+    return [_wanted(memory, moment) for memory in own[:TELLING]]
+
+
+def told_of_work(index: SearchIndex, held: Sequence[Memory]) -> dict[str, AskedFor]:
+    """Return, by id, which memories tell what is hard, or what the student can do: as work shows it, or as is said."""
+    shown = {memory.id: part for memory in held for part, aspect in _OF_WORK.items() if memory.aspect is aspect}
+    said = [m for m in held if m.aspect is None and m.role is MemoryRole.SAID]
+    vectors = {m.id: vector for m in said if (vector := index.vector(m.id)) is not None}
+    if not vectors:
+        return shown
+    parts = load_profile_model().of_work(np.stack(list(vectors.values())))
+    sure = {i: part for i, (part, chance) in zip(vectors, parts, strict=True) if chance >= SURE_OF_WORK}
+    return shown | {i: part for i, part in sure.items() if part in _OF_WORK}
+
+
+def as_asked_for(
+    found: Sequence[Recalled], index: SearchIndex, moment: datetime, asked_for: AskedFor, clear: Callable[[str], bool]
+) -> list[Recalled]:
+    """Return what was found, with what is asked for as a whole before it; what is contrary to it is left out.
+
+    Parameters
+    ----------
+    found : best first
+    index : SearchIndex, only read
+    moment : datetime
+    asked_for : part of memory that is asked for
+    clear : true of the id of a memory that may be shown
+    """
+    if asked_for in (AskedFor.OTHER, AskedFor.OWN):
+        return list(found)
+    whole = [each for each in wanted_memories(index, moment, asked_for) if clear(each.memory.id)]
+    if asked_for in _OF_WORK:
+        told = told_of_work(index, [each.memory for each in found])
+        found = [each for each in found if told.get(each.memory.id, asked_for) == asked_for]
+        # A lesson does not tell how it went.
+        found = [each for each in found if each.memory.role is not MemoryRole.LESSON]
+    ids = {each.memory.id for each in whole}
+    return [*whole, *(each for each in found if each.memory.id not in ids)]
+
+
+def last_session_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
+    """Return memories of the day before this one on which the student last told something, oldest first."""
+    earlier = (m for m in index.latest(LATEST) if m.timestamp.date() < moment.date())
+    held = [m for m in earlier if _stands(m, moment, past=False) or _is_lesson(m, moment)]
+    last = [m for m in held if m.timestamp.date() == held[0].timestamp.date()]
+    best = sorted(sorted(last, key=lambda memory: -memory.snr)[:TELLING], key=lambda memory: memory.timestamp)
+    return [replace(_wanted(memory, moment), why=(LAST_SESSION,)) for memory in best]
+
+
+def tells_of_student(memory: Memory) -> bool:
+    """Return whether a memory says something of the student: by name, in their first person, or as a teacher's note.
+
+    "Allergies can be tough" is no need of who says so.
+    """
+    if not is_told(memory.content):
+        return False
+    if memory.source_kind is not SourceKind.CHAT or memory.slot_key is not None or not memory.quote:
+        return True
+    said = Doc(memory.quote)
+    return not FIRST_PERSON.isdisjoint(said.plain_words) or is_fragment(said)
+
+
+def is_told(text: str | None) -> bool:
+    """Return whether there is something to be read: words fade, and what is left says nothing."""
+    return any(map(str.isalnum, text or ""))
+
+
+def secret_ids(memories: Iterable[Memory], ledger: Sequence[LedgerEntry]) -> frozenset[str]:
+    """Return ids of memories that give away a secret of the ledger, though no entry of it may have surfaced.
+
+    Parameters
+    ----------
+    memories : that may be shown
+    ledger : every entry of the student that is active
+    """
+    secrets = [gist(entry.content or "") for entry in ledger if entry.category is LedgerCategory.SECRET]
+    told = {memory.id: gist(memory.content or "") for memory in memories} if secrets else {}
+    return frozenset(i for i, own in told.items() if any(is_said_by(s, own) or is_said_by(own, s) for s in secrets))
+
+
+def is_valid(memory: Memory, moment: datetime) -> bool:
+    """Return whether a memory was there at a moment and had not ended."""
+    return memory.timestamp <= moment and (memory.invalid_at is None or memory.invalid_at > moment)
+
+
+def _wanted(memory: Memory, moment: datetime) -> Recalled:
+    return Recalled(memory, memory.snr / MAX_SNR, gravity_now(memory, moment), (ASKED_AS_WHOLE,), chance=1.0)
+
+
+def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
+    """Return whether a memory may stand in a profile: what the student said or a teacher noted, and still holds."""
+    told = memory.role is not MemoryRole.PROCEDURE
+    own = told and (memory.speaker is None or memory.source_kind is SourceKind.TEACHER)
+    held = past or memory.reliability in (Reliability.RELIABLE, Reliability.UNCERTAIN)
+    said = own and held and memory.role not in OF_A_SITTING and is_valid(memory, moment)
+    return said and not Doc(memory.content or "").asks
+
+
+def _is_lesson(memory: Memory, moment: datetime) -> bool:
+    return memory.role is MemoryRole.LESSON and is_valid(memory, moment)
+
+
+def _was_overcome(memory: Memory, moment: datetime) -> bool:
+    ended = memory.invalid_at is not None and memory.invalid_at <= moment
+    return ended and memory.speaker is None and memory.reliability is Reliability.SUPERSEDED
+
+
+def _weight(found: _Found, moment: datetime) -> float:
+    memory = found.memory
+    return weight(found.relevance, memory.modality, gravity_now(memory, moment), memory.reliability)
+
+
+def _reasons(by: Hit | Reached | Tentative) -> tuple[str, ...]:
+    if isinstance(by, Tentative):
+        return (NOT_FORMED, *_reasons(by.hit))
+    if isinstance(by, Reached):
+        return (f"hop from {by.seed} by {' '.join(by.types)}",)
+    return tuple(f"{name} {part:.2f}" for name, part in list(by.why.items())[:PARTS_TOLD])
