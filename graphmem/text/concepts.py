@@ -143,7 +143,8 @@ class ConceptNames:
     Notes
     -----
     A name is recognised inflected, misspelled, spelled out, in pieces, run together, in another order, in look-alike
-    letters, leetspeak, markup and simple codes. A word that is only derived from one is none (`powerful`).
+    letters, leetspeak, markup and simple codes. A word that is only derived from one is none (`powerful`). A name of
+    symbols, such as "√", is recognised as it is.
 
     Source: Aho & Corasick 1975, Efficient string matching; spec 11.
 
@@ -167,6 +168,7 @@ class ConceptNames:
         self._spellings: set[str] = set()
         self._near: dict[str, list[str]] = defaultdict(list)
         self._skeletons: dict[str, list[str]] = defaultdict(list)
+        self._symbols: dict[str, tuple[str, ...]] = {}
         bearers: dict[tuple[int, ...], dict[tuple[str, ...], dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
         for concept in concepts:
             for name in (concept.name, *concept.aliases):
@@ -174,6 +176,8 @@ class ConceptNames:
                 if words:
                     self._learn(name, words)
                     bearers[tuple(map(self._learnt_id, words))][words][concept.id] = None
+                elif (symbol := name.strip()) and all(unicodedata.category(each).startswith("S") for each in symbol):
+                    self._symbols[symbol] = (*self._symbols.get(symbol, ()), concept.id)
         self._surfaces = [[_surface(words, ids) for words, ids in names.items()] for names in bearers.values()]
         self._automaton = _automaton(bearers)
         self._unordered: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -216,7 +220,7 @@ class ConceptNames:
         return tuple(sorted(self._learnt_id(word) for word in words if word not in _LINKING_WORDS))
 
     def __bool__(self) -> bool:
-        return bool(self._surfaces)
+        return bool(self._surfaces or self._symbols)
 
     @property
     def common_words(self) -> list[tuple[str, str]]:
@@ -226,7 +230,7 @@ class ConceptNames:
 
     def find(self, text: str) -> tuple[NamedSpan, ...]:
         """The mentions in a text by place, shorter names within longer ones included."""
-        if not self._surfaces:
+        if not (self._surfaces or self._symbols):
             return ()
         found = dict.fromkeys(self._found(Undisguised(text)))
         clear = undisguised(text)
@@ -243,6 +247,9 @@ class ConceptNames:
         return tuple(sorted(found, key=lambda m: (m.start, -m.end)))
 
     def _found(self, text: Undisguised) -> Iterator[NamedSpan]:
+        for symbol, ids in self._symbols.items():
+            places = (place for place in range(len(text.text)) if text.text.startswith(symbol, place))
+            yield from (NamedSpan(ids, *text.place(place, place + len(symbol))) for place in places)
         words = list(_folded_words(text.text))
         plain = (words, *_spelled_out(text.text, words))
         readings = (
@@ -263,6 +270,8 @@ class ConceptNames:
                 yield turn(text)
 
     def _read(self, words: Sequence[_Word]) -> Iterator[NamedSpan]:
+        if not self._surfaces:
+            return
         known = [self._resolved(word.text) for word in words]
         ids = tuple(number for number, _ in known)
         for last, number in self._automaton.iter(ids):

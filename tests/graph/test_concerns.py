@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ from graphmem.model import (
     TurnOutcome,
     Who,
 )
-from graphmem.text.safety import SafetyPassage
+from graphmem.text.safety import SafetyPassage, gravest
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import nodes
@@ -347,6 +348,33 @@ async def test_a_false_alarm_is_taken_back_once_and_everywhere(gm: Graphmem, rep
     assert (await say(gm, ann, "My uncle said he will beat me.")).concern is not None
     added = "The dragon in my game said he will beat me. And my uncle said he will beat me too."
     assert (await say(gm, ann, added)).concern is not None
+
+
+TALE = (
+    "In my tale a big green dragon lived behind the school and ate the homework of the whole class, every single page. "
+    "The dragon in my game said he will beat me. It had nine heads and three tails, and it was afraid of our cook."
+)
+
+
+async def test_a_corrected_alarm_silences_nothing_that_is_added_to_it(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, alarm = gravest, Danger(ConcernKind.VIOLENCE, 2)
+
+    def found(parts: Sequence[SafetyPassage], readings: Any) -> Danger | None:
+        return real(parts, readings) or (alarm if any("beat me" in part.text for part in parts) else None)
+
+    monkeypatch.setattr(danger_flow, "gravest", found)
+    await correct_concern(gm, ann.session, concern_of(await say(gm, ann, TALE)).id)
+    assert (await say(gm, ann, TALE)).concern is None
+    for added in ("i want to kill myself", "he raped me", "i want to die", "i cut my arms again last night"):
+        assert (await say(gm, ann, f"{TALE} {added}")).concern is not None, added
+
+
+async def test_an_answer_to_the_tutors_question_is_heard_with_it(gm: Graphmem, ann: Pupil) -> None:
+    for opener, urgency in (("Do you cut yourself?", 2), ("Do you want to die?", 3)):
+        turn = Incoming(f"to {opener}", "yes", datetime.now(UTC), opener=opener)
+        assert concern_of(await handle_turn(gm, ann.session, turn)).urgency >= urgency
 
 
 @pytest.mark.usefixtures("alarmed")

@@ -22,6 +22,8 @@ CONCEPTS = (
     Concept("division", "division", ("divide",)),
     Concept("share", "sharing", ("divide",)),
     Concept("ratio", "比例"),
+    Concept("root", "square root", ("√", "racine carrée")),
+    Concept("log", "logarithm", ("log",)),
 )
 NAMES = ConceptNames(CONCEPTS)
 NAMINGS = Path(__file__).parents[1] / "data" / "namings.jsonl"
@@ -48,6 +50,10 @@ NAMINGS = Path(__file__).parents[1] / "data" / "namings.jsonl"
         ("Pythagoras theorem and the Pythagorean theorems", ["pythagoras", "pythagoras"]),
         ("We divided it.", ["division", "share"]),
         ("我们学比例吧", ["ratio"]),
+        ("√9 is 3, and √ 16?", ["root", "root"]),
+        ("la racine carrée de 9", ["root"]),
+        ("log(8), the LOG of 2", ["log", "log"]),
+        ("a blog of a slog", []),
         ("a friction, a faction, an action", []),
         ("The fract ured i on", []),
         ("", []),
