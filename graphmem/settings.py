@@ -191,6 +191,7 @@ class Settings(BaseSettings):
     )
     tls_key: Path | None = Field(None, description="private key (PEM, without a password) of that certificate")
     graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
+    people: bool = Field(True, description="whether the page for people is served at `/`")
     health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="from which level on graphmem and uvicorn log, to standard error"

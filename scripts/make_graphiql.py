@@ -1,4 +1,4 @@
-"""Fetch the files of GraphiQL that the API serves, with their licences and checksums.
+"""Fetch the libraries of the pages that the API serves, with their licences and checksums.
 
 GraphiQL 4 is the last one that is published as a bundle a browser loads without a build; so is React 18.
 
@@ -14,24 +14,31 @@ import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-FOLDER = Path(__file__).parents[1] / "api" / "graphmem_api" / "static" / "graphiql"
-SUMS = FOLDER / "SHA256SUMS"
+STATIC = Path(__file__).parents[1] / "api" / "graphmem_api" / "static"
 PACKAGES = {
-    "graphiql@4.1.2": {
-        "graphiql.min.js": "graphiql.min.js",
-        "graphiql.min.css": "graphiql.min.css",
-        "LICENSE": "graphiql.LICENSE",
+    "graphiql": {
+        "graphiql@4.1.2": {
+            "graphiql.min.js": "graphiql.min.js",
+            "graphiql.min.css": "graphiql.min.css",
+            "LICENSE": "graphiql.LICENSE",
+        },
+        "graphql-ws@5.16.2": {"umd/graphql-ws.min.js": "graphql-ws.min.js", "LICENSE.md": "graphql-ws.LICENSE"},
+        "react@18.3.1": {"umd/react.production.min.js": "react.production.min.js", "LICENSE": "react.LICENSE"},
+        "react-dom@18.3.1": {
+            "umd/react-dom.production.min.js": "react-dom.production.min.js",
+            "LICENSE": "react-dom.LICENSE",
+        },
     },
-    "graphql-ws@5.16.2": {"umd/graphql-ws.min.js": "graphql-ws.min.js", "LICENSE.md": "graphql-ws.LICENSE"},
-    "react@18.3.1": {"umd/react.production.min.js": "react.production.min.js", "LICENSE": "react.LICENSE"},
-    "react-dom@18.3.1": {
-        "umd/react-dom.production.min.js": "react-dom.production.min.js",
-        "LICENSE": "react-dom.LICENSE",
+    # One file holds htm and the Preact that it stands on.
+    "people": {
+        "htm@3.1.1": {"preact/standalone.module.js": "htm-preact.js", "LICENSE": "htm.LICENSE"},
+        "preact@10.29.8": {"LICENSE": "preact.LICENSE"},
     },
 }
+"""By folder and package, the files that are taken and their names here."""
 
 
-def fetch(package: str, files: dict[str, str]) -> None:
+def fetch(target_folder: Path, package: str, files: dict[str, str]) -> None:
     """Copy files of a package of the npm registry, whose checksum npm compares."""
     with TemporaryDirectory() as folder:
         command = ["npm", "pack", package, "--silent", "--pack-destination", folder]
@@ -41,24 +48,29 @@ def fetch(package: str, files: dict[str, str]) -> None:
             for source, target in files.items():
                 found = archive.extractfile(f"package/{source}")
                 assert found is not None, f"{package} has no file {source}"
-                (FOLDER / target).write_bytes(found.read())
+                (target_folder / target).write_bytes(found.read())
 
 
-def sums() -> str:
-    """Checksums of the fetched files, as sha256sum writes them."""
-    names = sorted(target for files in PACKAGES.values() for target in files.values())
-    return "".join(f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
+def sums(folder: str) -> str:
+    """Checksums of the fetched files of a folder, as sha256sum writes them."""
+    names = sorted(target for files in PACKAGES[folder].values() for target in files.values())
+    return "".join(f"{hashlib.sha256((STATIC / folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
 
 
 def main() -> None:
     """Fetch the files, or compare them."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--check", action="store_true", help="only compare the files with SHA256SUMS")
-    if arguments.parse_args().check:
-        sys.exit(0 if sums() == SUMS.read_text("utf-8") else f"The files in {FOLDER} differ from SHA256SUMS.")
-    for package, files in PACKAGES.items():
-        fetch(package, files)
-    SUMS.write_text(sums(), "utf-8")
+    check = arguments.parse_args().check
+    for folder, packages in PACKAGES.items():
+        written = STATIC / folder / "SHA256SUMS"
+        if check:
+            if sums(folder) != written.read_text("utf-8"):
+                sys.exit(f"The files in {written.parent} differ from SHA256SUMS.")
+            continue
+        for package, files in packages.items():
+            fetch(STATIC / folder, package, files)
+        written.write_text(sums(folder), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""GraphiQL, served from the package: the page loads nothing from anywhere else."""
+"""GraphiQL and the page for people, served from the package: they load nothing from anywhere else."""
 
 from pathlib import Path
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 _FOLDER = Path(__file__).parent / "static" / "graphiql"
+_PEOPLE = Path(__file__).parent / "static" / "people"
 _HEADERS = {
     # CodeMirror sets styles of elements, and the style sheet holds its fonts and pictures.
     "Content-Security-Policy": (
@@ -37,3 +39,12 @@ def graphiql_page() -> Response:
 def graphiql_assets() -> Mount:
     """The route of the files that the page loads."""
     return Mount("/graphiql", _Assets(directory=_FOLDER))
+
+
+async def _people_page(_: Request) -> Response:
+    return HTMLResponse((_PEOPLE / "index.html").read_bytes(), headers=_HEADERS)
+
+
+def people_routes() -> list[BaseRoute]:
+    """The routes of the page on which people see what is remembered of them."""
+    return [Route("/", _people_page), Mount("/people", _Assets(directory=_PEOPLE))]

@@ -1,5 +1,5 @@
-"""The web application: GraphQL at /graphql, exports at /export, health at /healthz, /readyz and /livez,
-numbers at /metrics."""
+"""The web application: the page for people at /, GraphQL at /graphql, exports at /export, health at /healthz, /readyz
+and /livez, numbers at /metrics."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ from graphmem.settings import Settings
 from graphmem_api.access import SESSION, RequestContext
 from graphmem_api.download import export_route
 from graphmem_api.errors import keep_values_out_of_logs
-from graphmem_api.graphiql import graphiql_assets, graphiql_page
+from graphmem_api.graphiql import graphiql_assets, graphiql_page, people_routes
 from graphmem_api.schema import make_schema
 from graphmem_api.server import REQUEST_BYTES, REQUEST_SECONDS
 from graphmem_api.websocket import Connection, Socket
@@ -53,6 +53,8 @@ def make_app(gm: Graphmem) -> FastAPI:
     app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql), export_route(gm)]
     if gm.settings.graphiql:
         app.router.routes.append(graphiql_assets())
+    if gm.settings.people:
+        app.router.routes += people_routes()
     app.add_middleware(BodyLimit, most_bytes=REQUEST_BYTES, seconds=REQUEST_SECONDS)
     app.add_middleware(Turnstile, gate=gm.background.gate)
 
