@@ -29,7 +29,7 @@ from graphmem.sealing import Argon2, new_secret, opened_token
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
-from graphmem.store.mending import mend
+from graphmem.store.tampering import mend
 from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import EMBEDDER_THREADS, SHIPPED, make_embedder
 from graphmem.text.match_model import MatchModel, load_match

@@ -2,7 +2,7 @@
 // Entries and facts that are named themselves end, too; what closed with a memory that holds again opens again.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, ended: list of str, revived: list of str, now: datetime
+// params: institution: str, student_id: str, rows: list of str, ended: list of str, now: datetime
 // returns: touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 CALL (student) {
@@ -10,7 +10,7 @@ CALL (student) {
   WHERE entry.category <> 'threat'
   WITH entry, entry.id IN $ended AS named,
        [(entry)-[:CONCERNS]->(memory:Memory {institution: $institution, student_id: $student_id}) | memory] AS memories
-  WITH entry, named, any(memory IN memories WHERE memory.id IN $ended + $revived) AS touched,
+  WITH entry, named, any(memory IN memories WHERE memory.id IN $rows) AS touched,
        NOT named AND any(memory IN memories WHERE memory.invalid_at IS NULL) AS holds
   WHERE (named OR touched) AND ((entry.is_active AND NOT holds) OR (coalesce(entry.ended, false) AND holds))
   // Ended by what was said, so that what is said again begins anew.

@@ -2,9 +2,9 @@
 // These memories count as written, so that others see it.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, ids: list, written: int
+// params: institution: str, student_id: str, rows: list, written: int
 // returns: touched: list of map
-UNWIND $ids AS id
+UNWIND $rows AS id
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
 USING INDEX memory:Memory(institution, student_id, id)
 SET memory.written = $written

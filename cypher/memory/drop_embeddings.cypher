@@ -2,7 +2,7 @@
 // mode: write
 // scope: service
 // params: after_institution: str, after_id: str, limit: int
-// returns: institution: str, id: str, dropped: int
+// returns: institution: str, student_id: str, dropped: int
 MATCH (student:Student)
 WHERE student.institution >= $after_institution
   AND CASE WHEN student.institution = $after_institution THEN student.id > $after_id ELSE true END
@@ -22,5 +22,5 @@ CALL (student) {
   RETURN null AS node
 }
 REMOVE node.embedding, node.prediction_embedding
-RETURN student.institution AS institution, student.id AS id, count(node) AS dropped
-ORDER BY institution, id
+RETURN student.institution AS institution, student.id AS student_id, count(node) AS dropped
+ORDER BY institution, student_id

@@ -19,8 +19,7 @@ from graphmem.errors import SetupError
 from graphmem.model import Session
 from graphmem.settings import Settings
 from graphmem.store import integrity, queries
-from graphmem.store.graph import Transaction
-from graphmem.store.touched import Touched
+from graphmem.store.graph import Touched, Transaction
 
 Write = Callable[[], Awaitable[None]]
 
@@ -100,18 +99,18 @@ def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[W
     async def bare_statement() -> None:
         await graph.execute(plain.text, {queries.GIVEN: who | {"memories": details(), "jobs": []}}, reads=False)
 
-    async def begin(tx: Transaction) -> dict[str, Any]:
+    async def begin(tx: Transaction) -> list[dict[str, Any]]:
         begun = {"job_id": None, "lease": None, "known": None, "memories": True, "turns": False, "now": gm.clock()}
         (row,) = await tx.run("changes/begin", **begun)
-        changed = [{"id": each, "properties": {"confidence": next(numbers) % 100 / 100}} for each in ids]
-        return {"memories": changed, "written": row["written"]}
+        values = [{"confidence": next(numbers) % 100 / 100, "written": row["written"]} for _ in ids]
+        return [{"id": each, "properties": own} for each, own in zip(ids, values, strict=True)]
 
     async def change(tx: Transaction) -> bool:
-        await tx.run("changes/update_memories", **await begin(tx))
+        await tx.run("changes/set:Memory", rows=await begin(tx))
         return True
 
     async def bare_change(tx: Transaction) -> bool:
-        await tx.run("changes/update_memories", **await begin(tx))
+        await tx.run("changes/set:Memory", rows=await begin(tx))
         tx.touched = Touched()
         return True
 

@@ -28,7 +28,7 @@ from graphmem.progress import Say, spoken
 from graphmem.runtime import open_graph, open_graphmem
 from graphmem.settings import Settings
 from graphmem.store import queries
-from graphmem.store.copies import write_copy
+from graphmem.store.backups import write_copy
 
 
 def show_copy(settings: Settings, who: Who, password: str, say: Say) -> None:

@@ -33,8 +33,8 @@ from graphmem.model import (
 )
 from graphmem.sealing import keyed_hash
 from graphmem.search.scoring import gravity_now
-from graphmem.store import compressions, turns
-from graphmem.store.changes import Absorbed, Changes, NewEdge, Summary
+from graphmem.store import memories, turns
+from graphmem.store.changes import Absorbed, Changes, Compressed, Deleted, New, NewEdge
 from graphmem.validation import PAGE_SIZE, checked_count
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ async def compress(
         # Another process may have written: the plan is made on the newest memories.
         gm.cache.drop_memories(session)
         held, now = await open_memories(gm, session), gm.clock()
-        edges = await compressions.list_all_edges(gm.graph, session, now)
+        edges = await memories.list_all_edges(gm.graph, session, now)
         if edges is None:
             raise Locked(ENDED)
         running = [] if trigger is CompressionTrigger.SESSION_END else await turns.list_turns(gm.graph, session)
@@ -106,12 +106,12 @@ async def compress(
         if not preview:
             await known.make(gm, found.clusters, held.name)
         done = await _compression_changes(gm, session, held, graph, found, known, trigger, now)
-        if preview or not done.deleted:
-            assert done.compression is not None  # it is always told
-            return replace(done.compression, id=None, at=None, integrity_hash=None)
+        if preview or not done.of(Deleted):
+            (compressed,) = done.of(Compressed)
+            return replace(compressed.record, id=None, at=None, integrity_hash=None)
         if await write_changes(gm, session, done):
             gm.drop(session)
-            (kept,) = await compressions.find_compressions(gm.graph, session, 1)
+            (kept,) = await memories.find_compressions(gm.graph, session, 1)
             return kept
     raise Conflict("Memories of this student keep changing: compress them again.")
 
@@ -124,7 +124,7 @@ async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compress
     InvalidInput    `first` will not do
     """
     checked_count("first", first, PAGE_SIZE)
-    return await compressions.find_compressions(gm.graph, who, first)
+    return await memories.find_compressions(gm.graph, who, first)
 
 
 def _graph(held: OpenMemories, edges: Sequence[Edge]) -> plan.MemoryGraph:
@@ -208,12 +208,7 @@ async def _compression_changes(
     return Changes(
         held.version,
         "compression",
-        summaries=tuple(new),
-        absorbed=tuple(absorbed),
-        passed=passed,
-        deleted=deleted,
-        compression=told,
-        usage=known.usage,
+        (*new, *absorbed, *passed, *map(Deleted, deleted), Compressed(told, known.usage)),
     )
 
 
@@ -249,7 +244,7 @@ def _summary(
     vector: Vector,
     own: Mapping[str, Vector],
     now: datetime,
-) -> Summary:
+) -> New:
     """The memory that stands for some others."""
     last = cluster[-1]
     ids = json.dumps([m.id for m in cluster])
@@ -286,7 +281,7 @@ def _summary(
         slot_key=None,
         statements=merged_statements(cluster, digest.says, own) if last.invalid_at is None else (),
     )
-    return Summary(memory, vector)
+    return New(memory, vector)
 
 
 def merged_statements(

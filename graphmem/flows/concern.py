@@ -223,7 +223,7 @@ async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], lev
             updated += renewed(prior, invalid_at=None, reliability=Reliability.RELIABLE)
         if not known:
             return
-        changes = with_stems(Changes(held.version, "correction", updated=tuple(updated)), held.index)
+        changes = with_stems(Changes(held.version, "correction", tuple(updated)), held.index)
         written = await write(gm.graph, session, changes, gm.clock())
         await open_memories(gm, session, held.version + 1)
         if written is not None and written.current:

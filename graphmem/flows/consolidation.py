@@ -16,8 +16,8 @@ from graphmem.flows.formation_memories import TENTATIVE
 from graphmem.maths import features, importance
 from graphmem.maths.salience import reconsidered
 from graphmem.model import Who
-from graphmem.store import thoughts
-from graphmem.store.thoughts import ConsolidationVerdict, UnconsolidatedMemory
+from graphmem.store import memories
+from graphmem.store.memories import ConsolidationVerdict, UnconsolidatedMemory
 from graphmem.validation import PAGE_SIZE, checked_id
 
 THOUGHTS_AT_ONCE = 50
@@ -40,11 +40,11 @@ async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> 
     Source: spec 6.
     """
     considered = kept = 0
-    while (waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE, until)).thoughts:
+    while (waiting := await memories.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE, until)).thoughts:
         now = gm.clock()
         verdicts = [verdict(thought, waiting.said) for thought in waiting.thoughts]
         with metrics.measured_consolidation(len(verdicts), now.timestamp()):
-            written = await thoughts.save_verdicts(gm.graph, who, verdicts, now)
+            written = await memories.save_verdicts(gm.graph, who, verdicts, now)
         if not written:
             # Another process considers the same thoughts at this moment.
             break
@@ -69,7 +69,7 @@ async def find_kept(gm: Graphmem, who: Who, turn_ids: Sequence[str]) -> tuple[bo
         raise InvalidInput(f"turnIds has {len(turn_ids)} ids: at most {PAGE_SIZE} are taken.")
     for turn_id in turn_ids:
         checked_id("turnIds", turn_id)
-    known = await thoughts.list_kept(gm.graph, who, list(dict.fromkeys(turn_ids)))
+    known = await memories.list_kept(gm.graph, who, list(dict.fromkeys(turn_ids)))
     return tuple(map(known.get, turn_ids))
 
 

@@ -42,7 +42,7 @@ from graphmem.model import (
     Woven,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, NewEdge, merged, renewed
+from graphmem.store.changes import Changes, New, NewEdge, Reinforced, renewed
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.contradiction import ENDED_FOR_SURE
 from graphmem.text.doc import Doc
@@ -328,31 +328,24 @@ def completed(changes: Changes, key: str, at: datetime, doubts: Iterable[Uncerta
 
 def _with_other_side(changes: Changes, doubt: Uncertainty, old: Memory, at: datetime, known: SearchIndex) -> Changes:
     if old.id in changes.ended:
-        edges = tuple((e.from_id, e.to_id, e.type) for e in changes.edges if e.from_id == old.id)
+        edges = tuple((e.from_id, e.to_id, e.type) for e in changes.of(NewEdge) if e.from_id == old.id)
         done = replace(doubt, state=UncertaintyState.RESOLVED, resolution=Resolution.TEMPORAL_SUPERSEDE, resolved_at=at)
-        settled = Recorded(done, Undo((earlier_of(old),), edges))
-        return replace(changes, settled=(*changes.settled, settled))
-    own, vector = changes.new, known.vector(old.id)
-    again = {each.memory.id for each in changes.reinforced}
+        return changes.plus(Recorded(done, Undo((earlier_of(old),), edges)))
+    own, vector = changes.of(New), known.vector(old.id)
+    again = {each.memory.id for each in changes.of(Reinforced)}
     if not own or vector is None or old.id in again:
         faded = replace(doubt, state=UncertaintyState.DECAYED, resolution=Resolution.DECAYED, resolved_at=at)
-        return replace(changes, settled=(*changes.settled, Recorded(faded)))
+        return changes.plus(Recorded(faded))
     other = max(own, key=lambda new: (float(new.vector @ vector), new.memory.id)).memory
     pair = {old.id, other.id}
     # One doubt between two memories is enough.
-    others = tuple(each for each in changes.doubts if {each.uncertainty.a_id, each.uncertainty.b_id} != pair)
+    twins = [each for each in changes.doubts if {each.uncertainty.a_id, each.uncertainty.b_id} == pair]
     whole = replace(doubt, b_id=other.id, severity=severity_of(old.kind, other.kind))
-    return replace(
-        changes,
-        updated=merged((*changes.updated, *renewed(tuple(sorted(pair)), reliability=Reliability.CONTRADICTED))),
-        edges=(*changes.edges, *_new_edge(changes, NewEdge(other.id, old.id, EdgeType.CONTRADICTS, 1.0))),
-        doubts=(*others, Recorded(whole)),
+    return replace(changes, rows=tuple(row for row in changes.rows if row not in twins)).plus(
+        *renewed(tuple(sorted(pair)), reliability=Reliability.CONTRADICTED),
+        NewEdge(other.id, old.id, EdgeType.CONTRADICTS, 1.0),
+        Recorded(whole, new=True),
     )
-
-
-def _new_edge(changes: Changes, edge: NewEdge) -> tuple[NewEdge, ...]:
-    known = {(each.from_id, each.to_id, each.type) for each in changes.edges}
-    return () if (edge.from_id, edge.to_id, edge.type) in known else (edge,)
 
 
 COOL_DOWN = timedelta(minutes=30)
@@ -473,7 +466,7 @@ def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance:
         found = _of_pair(each, version, now, tolerance)
         if found is not None:
             touched |= {pair.old.id, pair.new.id}
-            changes = joined(changes, found)
+            changes = changes.plus(*found.rows)
     return changes
 
 
@@ -487,9 +480,9 @@ def _of_pair(each: Judged, version: int, now: datetime, tolerance: float) -> Cha
     resolution = Resolution.TEMPORAL_SUPERSEDE if changed else _unasked(pair, tolerance)
     if resolution is None or (changed and is_explicit(pair.old) and not is_explicit(pair.new)):
         doubtful = renewed((pair.old.id, pair.new.id), reliability=Reliability.CONTRADICTED)
-        return Changes(version, "drift", updated=doubtful, doubts=(Recorded(record),))
+        return Changes(version, "drift", (*doubtful, Recorded(record, new=True)))
     done = settled(record, pair.old, pair.new, Settling(resolution), version, now)
-    return replace(done, doubts=done.settled)
+    return replace(done, rows=tuple(replace(row, new=True) if isinstance(row, Recorded) else row for row in done.rows))
 
 
 def _said_since(pair: MemoryPair) -> bool:
@@ -531,18 +524,6 @@ def _record(each: Judged, now: datetime) -> Uncertainty:
         created_at=now,
         reasoning=f"{verdict.reasoning} Compared later: {told}, by a chance of {verdict.confidence:.2f}.",
         surface_context=pair.new.content,
-    )
-
-
-def joined(changes: Changes, more: Changes) -> Changes:
-    """Two sets of changes as one; of a field of a memory that both set the later value."""
-    return replace(
-        changes,
-        settled_edges=(*changes.settled_edges, *more.settled_edges),
-        updated=merged((*changes.updated, *more.updated)),
-        edges=(*changes.edges, *more.edges),
-        ended=(*changes.ended, *more.ended),
-        doubts=(*changes.doubts, *more.doubts),
     )
 
 
@@ -618,11 +599,9 @@ def doubted_alone(
             continue
         kind = lone_type(memory, student, now, acted_on=acted_on)
         if kind is not None:
-            doubts.append(Recorded(_lone_doubt(memory, kind, context, now)))
+            doubts.append(Recorded(_lone_doubt(memory, kind, context, now), new=True))
     ids = [each.uncertainty.a_id for each in doubts]
-    return Changes(
-        version, context.value, updated=renewed(ids, reliability=Reliability.UNCERTAIN), doubts=tuple(doubts)
-    )
+    return Changes(version, context.value, (*renewed(ids, reliability=Reliability.UNCERTAIN), *doubts))
 
 
 def _lone_doubt(memory: Memory, kind: UncertaintyType, context: DetectionContext, now: datetime) -> Uncertainty:

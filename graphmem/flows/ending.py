@@ -12,7 +12,7 @@ from graphmem.flows.restoring import known_memory
 from graphmem.flows.uncertainty_plan import earlier_of
 from graphmem.model import Fact, Memory, MemoryRole
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, Update, merged
+from graphmem.store.changes import Changes, End, Reinforced, Revival, Update, merged
 from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc
 
@@ -30,20 +30,20 @@ def with_stems(changes: Changes, known: SearchIndex, *, by_words: bool = True) -
 
     Parameters
     ----------
-    changes : planned; a memory ends by an update of its `invalid_at`, a ledger entry or a fact by its id in `ended`
+    changes : planned; a memory ends by an update of its `invalid_at`, a ledger entry or a fact by an `End`
     known : SearchIndex, the student's memories before the changes; only read
     by_words : False where a mind has named all that ends: no other memory ends for its words
 
     Returns
     -------
-    Changes, where `ended` names every memory that ends and `revived` every one that holds again; undoing a resolution
+    Changes with an `End` of every memory that ends and a `Revival` of every one that holds again; undoing a resolution
     brings back what had ended with its loser
 
     Source: spec 7 (endings reach everything that stems from a statement).
     """
-    updates = {each.memory_id: each.values for each in merged(changes.updated)}
+    updates = {each.memory_id: each.values for each in merged(changes.of(Update))}
     ends = {memory_id: values for memory_id, values in updates.items() if values.get("invalid_at") is not None}
-    spared = updates.keys() | {each.memory.id for each in changes.reinforced}
+    spared = updates.keys() | {each.memory.id for each in changes.of(Reinforced)}
     stems = {
         memory.id: (memory, root_id)
         for root_id in ends
@@ -54,14 +54,9 @@ def with_stems(changes: Changes, known: SearchIndex, *, by_words: bool = True) -
         Update(memory_id, {name: ends[root_id][name] for name in ENDING_FIELDS if name in ends[root_id]})
         for memory_id, (_, root_id) in stems.items()
     )
-    return replace(
-        changes,
-        updated=(*changes.updated, *closed),
-        ended=tuple(dict.fromkeys((*changes.ended, *ends, *stems))),
-        revived=tuple(i for i, values in updates.items() if "invalid_at" in values and values["invalid_at"] is None),
-        doubts=_undoable(changes.doubts, stems),
-        settled=_undoable(changes.settled, stems),
-    )
+    revived = [i for i, values in updates.items() if "invalid_at" in values and values["invalid_at"] is None]
+    rows = (_undoable(row, stems) if isinstance(row, Recorded) else row for row in changes.rows)
+    return replace(changes, rows=(*rows, *closed, *map(End, (*ends, *stems)), *map(Revival, revived)))
 
 
 def stems_of(memory_id: str, known: SearchIndex, ending: Collection[str] = ()) -> list[Memory]:
@@ -122,11 +117,8 @@ def _heading(memory: Memory) -> str:
     return content.partition(": “")[0] if memory.role is MemoryRole.EPISODE else content
 
 
-def _undoable(records: Sequence[Recorded], stems: Mapping[str, tuple[Memory, str]]) -> tuple[Recorded, ...]:
-    """Records that also bring back what ends with a memory that they bring back."""
-    found = []
-    for record in records:
-        own = {each.memory_id for each in record.undo.memories}
-        more = tuple(earlier_of(memory) for memory, root_id in stems.values() if root_id in own)
-        found.append(replace(record, undo=replace(record.undo, memories=(*record.undo.memories, *more))))
-    return tuple(found)
+def _undoable(record: Recorded, stems: Mapping[str, tuple[Memory, str]]) -> Recorded:
+    """Return a record that also brings back what ends with a memory that it brings back."""
+    own = {each.memory_id for each in record.undo.memories}
+    more = tuple(earlier_of(memory) for memory, root_id in stems.values() if root_id in own)
+    return replace(record, undo=replace(record.undo, memories=(*record.undo.memories, *more)))

@@ -163,8 +163,8 @@ def _says(known: Gist, cosine: float, own: Gist) -> bool:
 
 def apply_learned(gm: Graphmem, session: Session, written: Written, changes: Changes) -> None:
     """Add the facts and questions of some changes to the turn state, and take out facts that have ended."""
-    first = written.facts - len(changes.facts) + 1
-    new = [replace(fact, seq=first + place) for place, fact in enumerate(changes.facts)]
+    first = written.facts - len(changes.of(Fact)) + 1
+    new = [replace(fact, seq=first + place) for place, fact in enumerate(changes.of(Fact))]
 
     def change(held: Unlocked) -> Unlocked:
         questions = (*held.state.questions, *changes.questions)

@@ -323,9 +323,9 @@ async def _written(gm: Graphmem, session: Session, finished: jobs.Finished, scor
         )
         changes = await with_feedback(gm, session, planned.changes, held)
         changes = await asyncio.to_thread(with_lesson, changes, reading, work_done, held.index)
-        changes = replace(changes, facts=await _learned(gm, session, reading, held))
+        changes = changes.plus(*await _learned(gm, session, reading, held))
         changes = with_response(changes, reading, held.index) if own.linked else changes
-        changes = replace(changes, topics=await topics_of(gm, session, changes.new))
+        changes = changes.plus(*await topics_of(gm, session, changes.of(New)))
         written = await _write(gm, session, changes, finished)
         if written is None:
             return False

@@ -59,14 +59,16 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import (
     Changes,
+    End,
     FormedSource,
     New,
     NewEdge,
+    NewQuestion,
     Origin,
     Reinforced,
     Span,
+    Tolerance,
     Update,
-    merged,
     renewed,
 )
 from graphmem.store.uncertainties import Recorded
@@ -111,29 +113,27 @@ def planned_formation(
         inferred_by=reading.inferred_by,
         origin=Origin(reading.source.kind, reading.source.ref, reading.source.id, reading.source.at),
         formed=FormedSource(reading.snr, reading.scores.activity, reading.scores.features),
-        new=tuple(formed.new),
-        reinforced=tuple(again.values()),
-        updated=(
+        rows=(
+            *formed.new,
+            *again.values(),
             *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
             *renewed(_revived(again), invalid_at=None, reliability=Reliability.RELIABLE),
             *renewed(outdated, outdated_at=reading.source.at),
             *_past_already(formed),
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
-            *left.emptied,
+            *left,
+            *strongest_edges([*_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
+            *mentions_of(reading, formed.ids),
+            *promotions_of(reading, formed.ids),
+            *map(End, (*ended, *formed.closed)),
+            *doubts,
         ),
-        edges=strongest_edges([*_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
-        mentions=tuple(mentions_of(reading, formed.ids)),
-        ledger=promotions_of(reading, formed.ids),
-        ended=tuple(dict.fromkeys((*ended, *formed.closed))),
-        doubts=tuple(doubts),
-        restored=left.restored,
-        rewritten=left.rewritten,
     )
     changes = completed(changes, reading.key, reading.source.at, open_doubts, known)
     changes = _with_beside(changes, reading)
     own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
-    if own and changes.reinforced:
-        changes = replace(changes, tolerance=shifted_tolerance(tolerance, REASSURED_BY))
+    if own and changes.of(Reinforced):
+        changes = changes.plus(Tolerance(shifted_tolerance(tolerance, REASSURED_BY)))
     if own:
         changes = _with_settled(changes, reading, known, open_doubts, tolerance)
     return Planned(with_stems(changes, known, by_words=not reading.linked), tuple(formed.ids))
@@ -158,16 +158,17 @@ def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex) -> dict[
 def _with_beside(changes: Changes, reading: Reading) -> Changes:
     """The same with what the mind said beside its notes: a question, a way to teach; each hangs on a memory."""
     beside, at = reading.beside, reading.source.at
-    if beside.teach is not None and not any(n.memory.content_hash == beside.teach.content_hash for n in changes.new):
+    hashes = {new.memory.content_hash for new in changes.of(New)}
+    if beside.teach is not None and beside.teach.content_hash not in hashes:
         weight = reading.scores.importance
         taught = Note(0, len(reading.heard.text), None, Modality.PROCEDURAL, MemoryKind.CONCEPT, importance=weight)
         memory = new_memory(reading, taught, beside.teach, 1, MemoryRole.PROCEDURE)
         way = New(replace(memory, id=f"procedure-{reading.key}", quote=None), beside.teach.vector, span_of(taught))
-        changes = replace(changes, new=(*changes.new, way))
-    touched = (*(each.memory.id for each in changes.new), *(each.memory.id for each in changes.reinforced))
+        changes = changes.plus(way)
+    touched = [*(new.memory.id for new in changes.of(New)), *(again.memory.id for again in changes.of(Reinforced))]
     if beside.question and touched:
         asked = Question(f"question-{reading.key}", beside.question, at)
-        changes = replace(changes, questions=(asked,), raised_by=touched[0])
+        changes = changes.plus(NewQuestion(asked, touched[0]))
     return changes
 
 
@@ -293,7 +294,7 @@ def _with_settled(
     changes: Changes, reading: Reading, known: SearchIndex, open_doubts: Sequence[Uncertainty], tolerance: float
 ) -> Changes:
     """The same, with the doubts settled that the student's message answers."""
-    again, ended = frozenset(each.memory.id for each in changes.reinforced), frozenset(changes.ended)
+    again, ended = frozenset(each.memory.id for each in changes.of(Reinforced)), frozenset(changes.ended)
     # Where a mind has linked its notes no words of the message settle anything beside them.
     words = Doc("") if reading.linked else doc_of(reading.heard)
     told = Testimony(words, reading.source.at, again, ended, reading.valence)
@@ -306,22 +307,16 @@ def _with_settled(
         done = settled(doubt, a, b, by, changes.known or 0, reading.source.at)
         # A yes to what was in doubt alone puts nothing right.
         put_right = doubt.state is UncertaintyState.SURFACED and not (doubt.is_lone and winner_id)
-        changes = replace(
-            changes,
-            # What the message itself has ended ends with it.
-            updated=merged((*done.updated, *changes.updated)),
-            new=(*changes.new, *done.new),
-            edges=strongest_edges((*changes.edges, *done.edges)),
-            ended=tuple(dict.fromkeys((*changes.ended, *done.ended))),
-            settled=(*changes.settled, *done.settled),
-            tolerance=shifted_tolerance(tolerance, CORRECTED_BY) if put_right else changes.tolerance,
-        )
+        # What the message itself has ended ends with it.
+        changes = replace(changes, rows=(*done.rows, *changes.rows))
+        if put_right:
+            changes = changes.plus(Tolerance(shifted_tolerance(tolerance, CORRECTED_BY)))
     return changes
 
 
 def _episode(changes: Changes, reading: Reading) -> New | None:
     """The episode of a clarification; none where something was formed of the message already."""
-    if changes.new or reading.clarifies is None:
+    if changes.of(New) or reading.clarifies is None:
         return None
     note, marked = reading.clarifies
     memory = new_memory(reading, note, marked, 1, MemoryRole.SAID)
@@ -350,7 +345,7 @@ def _doubt(old: Memory, new_id: str, note: Note, marked: Marked, reading: Readin
         reasoning=by_words if verdict is None else verdict.reasoning,
         surface_context=", ".join(note.about) or marked.content,
     )
-    return Recorded(record)
+    return Recorded(record, new=True)
 
 
 def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:

@@ -25,7 +25,7 @@ from graphmem.store.document import (
 from graphmem.store.imports import ImportedEdge, ImportedGraph, ImportedNode
 from graphmem.store.nodes import NODE_KINDS, SealedForm, kind_of
 from graphmem.store.surprises import RESPONSE
-from graphmem.store.uncertainties import undo_of
+from graphmem.store.uncertainties import UNDO
 
 MOST_FAULTS = 5
 """Faults of a document that are named."""
@@ -250,7 +250,7 @@ def _sealed_faults(label: str, told: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with texts that hold JSON of their own."""
     checks: Mapping[tuple[str, str], Callable[[Any], Any]] = {
         ("Memory", "surprise_response"): RESPONSE.validate_python,
-        ("Uncertainty", "undo"): undo_of,
+        ("Uncertainty", "undo"): UNDO.validate_python,
         ("Turn", "outcome"): lambda value: turns.check_outcome(value, told.get("reply", "")),
         ("Job", "payload"): lambda value: jobs.check_payload(told["kind"], value),
         ("Companion", "prediction"): lambda value: (value["text"] + "", list(value["needed_info"])),

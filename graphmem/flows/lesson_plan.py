@@ -25,7 +25,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Span, Summary
+from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Rewritten, Span
 from graphmem.text.doc import Doc
 from graphmem.text.headings import heading
 from graphmem.text.normalize import cleaned
@@ -75,16 +75,15 @@ def with_lesson(changes: Changes, reading: Reading, work: WorkDone | None, known
     lesson = _under_way(reading, work, known)
     if lesson is None:
         new = _begun(reading, work)
-        return changes if new is None else _abstracting(replace(changes, new=(*changes.new, new)), new.memory.id)
+        return changes if new is None else _abstracting(changes.plus(new), new.memory.id)
     vector = known.vector(lesson.id)
     if vector is None or reading.source.ref in lesson.source_refs or len(lesson.quote or "") >= MOST_CHARACTERS_KEPT:
         return changes
     grown = _grown(lesson, reading, work)
     lines = _lines(lesson)
-    changes = replace(
-        changes,
-        reinforced=(*changes.reinforced, Reinforced(grown, _span(reading.heard))),
-        rewritten=(*changes.rewritten, Summary(grown, mean_vector(vector, lines, _new_rows(work, lesson)))),
+    changes = changes.plus(
+        Reinforced(grown, _span(reading.heard)),
+        Rewritten(grown, mean_vector(vector, lines, _new_rows(work, lesson))),
     )
     return _abstracting(changes, lesson.id)
 
@@ -168,9 +167,9 @@ def _grown(lesson: Memory, reading: Reading, work: WorkDone) -> Memory:
 
 def _abstracting(changes: Changes, lesson_id: str) -> Changes:
     """The same, the lesson linked to what the student showed in it."""
-    shown = [n.memory.id for n in changes.new if n.memory.role is MemoryRole.SAID]
+    shown = [n.memory.id for n in changes.of(New) if n.memory.role is MemoryRole.SAID]
     edges = (NewEdge(lesson_id, memory_id, EdgeType.ABSTRACTS, 1.0) for memory_id in shown)
-    return replace(changes, edges=(*changes.edges, *edges))
+    return changes.plus(*edges)
 
 
 def _new_lines(work: WorkDone, lesson: Memory) -> list[str]:

@@ -30,8 +30,18 @@ from graphmem.model import (
 from graphmem.store import memories
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
 from graphmem.store.graph import Graph
-from graphmem.store.memories import Cut, Filter, LoadedMemory, Moment, Neighbourhood
-from graphmem.store.memory_events import Marks, MemoryStanding, find_marks, list_event_ids, list_standings
+from graphmem.store.memories import (
+    Cut,
+    Filter,
+    LoadedMemory,
+    Marks,
+    MemoryStanding,
+    Moment,
+    Neighbourhood,
+    find_marks,
+    list_event_ids,
+    list_standings,
+)
 from graphmem.store.rows import from_ms
 from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count, checked_id, checked_share
 
@@ -219,7 +229,7 @@ def imported(batch: Sequence[LoadedMemory], before: LoadedMemory | None) -> Chan
         for a, b in pairwise([*([] if before is None else [before]), *batch])
         if (b.memory.timestamp - a.memory.timestamp).total_seconds() < SEGMENT_GAP
     ]
-    return Changes(None, "import", new=tuple(map(_imported, batch)), edges=tuple(followed))
+    return Changes(None, "import", (*map(_imported, batch), *followed))
 
 
 def _imported(held: LoadedMemory) -> New:

@@ -5,24 +5,15 @@ which then is ended or doubted like any other, and the summary no longer says it
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
 
 from graphmem.model import Memory, MemoryRole, MergedStatement, Reliability, Vector
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Restored, Summary, Update
+from graphmem.store.changes import Restored, Rewritten, Update
 from graphmem.text.summary import summarised
-
-
-@dataclass(frozen=True)
-class Restoring:
-    """What is written where statements leave their summaries; `emptied` are summaries of which nothing is left."""
-
-    restored: tuple[Restored, ...] = ()
-    rewritten: tuple[Summary, ...] = ()
-    emptied: tuple[Update, ...] = ()
 
 
 def as_memory(summary: Memory, statement: MergedStatement) -> Memory:
@@ -56,8 +47,8 @@ def known_memory(known: SearchIndex, memory_id: str) -> Memory | None:
     return known.get(memory_id) or (None if found is None else as_memory(*found))
 
 
-def restoring(known: SearchIndex, ids: Iterable[str]) -> Restoring:
-    """Take statements out of their summaries.
+def restoring(known: SearchIndex, ids: Iterable[str]) -> list[Restored | Rewritten | Update]:
+    """Take statements out of their summaries, of which those end that nothing is left of.
 
     Parameters
     ----------
@@ -69,25 +60,25 @@ def restoring(known: SearchIndex, ids: Iterable[str]) -> Restoring:
         found = known.statement(each) if known.get(each) is None else None
         if found is not None and found[1].vector is not None:
             leaving.setdefault(found[0].id, []).append(found[1])
-    restored, rewritten, emptied = list[Restored](), list[Summary](), list[Update]()
+    rows = list[Restored | Rewritten | Update]()
     for summary_id, statements in leaving.items():
         summary = known.get(summary_id)
         assert summary is not None  # it holds them
-        restored += [
+        rows += [
             Restored(as_memory(summary, each), each.vector, summary_id)
             for each in statements
             if each.vector is not None
         ]
         left = [each for each in summary.statements if each not in statements]
         if left:
-            rewritten.append(_summary_without(summary, left, statements))
+            rows.append(_summary_without(summary, left, statements))
         else:
             values = {"invalid_at": max(each.at for each in statements), "reliability": Reliability.SUPERSEDED}
-            emptied.append(Update(summary_id, values))
-    return Restoring(tuple(restored), tuple(rewritten), tuple(emptied))
+            rows.append(Update(summary_id, values))
+    return rows
 
 
-def _summary_without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Summary:
+def _summary_without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Rewritten:
     """A summary that says what is left of it."""
     words = {each.quote or each.content for each in gone}
     lines = [line for line in (summary.quote or "").split("\n") if line and line not in words]
@@ -101,7 +92,7 @@ def _summary_without(summary: Memory, left: Sequence[MergedStatement], gone: Seq
         content_hash=rehashed.hexdigest(),
         statements=tuple(left),
     )
-    return Summary(memory, _mean_vector([each.vector for each in left if each.vector is not None]))
+    return Rewritten(memory, _mean_vector([each.vector for each in left if each.vector is not None]))
 
 
 def _mean_vector(vectors: Sequence[Vector]) -> Vector:

@@ -8,7 +8,7 @@ from graphmem.app import Graphmem
 from graphmem.bearer import Caller, make_token
 from graphmem.errors import NotFound, Unauthenticated
 from graphmem.model import Role, ServiceToken
-from graphmem.store import tokens
+from graphmem.store import students
 from graphmem.validation import checked_id, checked_text
 
 SERVICE_TOKEN_DAYS = 365.0
@@ -42,13 +42,13 @@ async def issue_token(
     now, token_id = gm.clock(), uuid4().hex
     text = make_token(gm.secret, institution, role, seconds, now, token_id)
     token = ServiceToken(token_id, name, role, now, now + timedelta(seconds=seconds))
-    await tokens.create_token(gm.graph, institution, token)
+    await students.create_token(gm.graph, institution, token)
     return text, token
 
 
 async def list_tokens(gm: Graphmem, institution: str) -> Sequence[ServiceToken]:
     """An institution's service tokens, the newest first, at most 1,000; revoked and expired ones too."""
-    return await tokens.list_all(gm.graph, institution, MOST_TOKENS)
+    return await students.list_stored_tokens(gm.graph, institution, MOST_TOKENS)
 
 
 async def revoke_token(gm: Graphmem, institution: str, token_id: str) -> ServiceToken:
@@ -58,7 +58,7 @@ async def revoke_token(gm: Graphmem, institution: str, token_id: str) -> Service
     ------
     NotFound        the institution has none of this id
     """
-    revoked = await tokens.revoke(gm.graph, institution, checked_id("id", token_id), gm.clock())
+    revoked = await students.save_revocation(gm.graph, institution, checked_id("id", token_id), gm.clock())
     if revoked is None:
         raise NotFound("There is no such service token: `graphmem token --list` shows them.")
     gm.valid_tokens.pop(token_id, None)
@@ -77,10 +77,10 @@ async def check_not_revoked(gm: Graphmem, caller: Caller) -> None:
     """
     if caller.token_id is None or caller.token_id in gm.valid_tokens:
         return
-    found, now = await tokens.find_use(gm.graph, caller.institution, caller.token_id), gm.clock()
+    found, now = await students.find_token_use(gm.graph, caller.institution, caller.token_id), gm.clock()
     if found is None:
         raise Unauthenticated(REVOKED)
     (used_at,) = found
     if used_at is None or now - used_at >= USE_STEP:
-        await tokens.touch_token(gm.graph, caller.institution, caller.token_id, now)
+        await students.touch_token(gm.graph, caller.institution, caller.token_id, now)
     gm.valid_tokens[caller.token_id] = True

@@ -16,8 +16,21 @@ from graphmem.flows.uncertainty_plan import settled_sides, with_related
 from graphmem.model import UNSETTLED, Matrix, Memory, Session, Standing, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, students, uncertainties
-from graphmem.store.changes import Changes, write
+from graphmem.store.changes import (
+    Changes,
+    Deleted,
+    New,
+    Promotion,
+    Reinforced,
+    Restored,
+    Revival,
+    Rewritten,
+    Tolerance,
+    Update,
+    write,
+)
 from graphmem.store.memories import LoadedMemory, MemoriesState
+from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import doc_of
 from graphmem.text.profile import ProfilePart, load_profile_model
 
@@ -258,21 +271,22 @@ async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> Non
     held = gm.memories(session)
     if held is None or held.version != changes.known:
         return
-    if changes.deleted:
+    if changes.of(Deleted):
         gm.cache.drop_memories(session)
         return
     changed = _changed_memories(held, changes)
     if changes.ends_facts:
         gm.drop(session)
-    entries = {kept.entry.id: kept.entry for kept in held.ledger}
-    touched = [memory for i in (*changes.ended, *changes.revived) if (memory := held.index.get(i)) is not None]
-    again = any(not entries[p.entry.id].is_active for p in changes.ledger if p.entry.id in entries)
-    again = again or any(p.memory_id in changes.ended for p in changes.ledger)
+    entries, ledger_rows = {kept.entry.id: kept.entry for kept in held.ledger}, changes.of(Promotion)
+    ids = [*changes.ended, *(row.id for row in changes.of(Revival))]
+    touched = [memory for memory in map(held.index.get, ids) if memory is not None]
+    again = any(not entries[p.entry.id].is_active for p in ledger_rows if p.entry.id in entries)
+    again = again or any(p.memory_id in changes.ended for p in ledger_rows)
     if again or any(memory.in_ledger for memory in touched) or not entries.keys().isdisjoint(changes.ended):
         # Ledger entries were closed with their memories, or opened again: they are read anew.
         gm.cache.drop_memories(session)
         return
-    linked = {p.memory_id for p in changes.ledger}
+    linked = {p.memory_id for p in ledger_rows}
     try:
         standings, edges = await memories.list_linked(gm.graph, session, held.version, MIN_WEIGHT)
     except GraphmemError:
@@ -285,22 +299,21 @@ async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> Non
     # Turns have used memories since the changes were planned.
     held.index.renew(standings)
     held.edges.replace(edges)
-    new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in changes.ledger if p.entry.id not in entries)
+    new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in ledger_rows if p.entry.id not in entries)
     standing = replace(held, version=held.version + 1, ledger=(*new, *held.ledger), doubts=_doubts(held, changes))
-    tolerance = held.tolerance if changes.tolerance is None else changes.tolerance
+    tolerance = [held.tolerance, *(row.value for row in changes.of(Tolerance))][-1]
     gm.cache.put(session, replace(standing, tolerance=tolerance))
 
 
 def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[Memory, Vector]]:
     """Memories that are new or otherwise once changes are written, with their vectors."""
-    changed = {n.memory.id: (n.memory, n.vector) for n in changes.new}
-    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.restored}
-    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.rewritten}
-    for memory in (each.memory for each in changes.reinforced):
+    written: tuple[New | Restored | Rewritten, ...] = (*changes.of(New), *changes.of(Restored), *changes.of(Rewritten))
+    changed = {each.memory.id: (each.memory, each.vector) for each in written}
+    for memory in (each.memory for each in changes.of(Reinforced)):
         vector = held.index.vector(memory.id)
         if vector is not None and memory.id not in changed:
             changed[memory.id] = memory, vector
-    for update in changes.updated:
+    for update in changes.of(Update):
         known, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)
         if update.memory_id not in changed and known is not None and vector is not None:
             changed[update.memory_id] = known, vector
@@ -312,7 +325,7 @@ def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[M
 
 def _doubts(held: OpenMemories, changes: Changes) -> tuple[Uncertainty, ...]:
     """The doubts that are not settled once changes are written."""
-    changed = (each.uncertainty for each in (*changes.doubts, *changes.settled))
+    changed = (each.uncertainty for each in changes.of(Recorded))
     standing = {doubt.id: doubt for doubt in (*held.doubts, *changed)}
     return tuple(doubt for doubt in standing.values() if doubt.state in UNSETTLED)
 

@@ -27,7 +27,7 @@ from graphmem.flows.session_cache import ENDED
 from graphmem.model import NO_NAME, Companion, Erased, Keys, Session, Student, StudentSummary, Who
 from graphmem.model.fields import documented
 from graphmem.sealing import StudentLock
-from graphmem.store import erasure, rotation, students
+from graphmem.store import deletion, rotation, students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import Rekeying, begin_rotation
 from graphmem.store.tampering import Damage, report
@@ -194,7 +194,7 @@ async def set_companion(gm: Graphmem, session: Session, change: CompanionChange)
         raise Locked(ENDED)
     damage = Damage()
     before = students.opened_companion(enrolled, session, damage) or replace(
-        COMPANION, tolerance=enrolled.student.tolerance, expertise=enrolled.expertise
+        COMPANION, tolerance=enrolled.student.tolerance, expertise=tuple(enrolled.companion["expertise"])
     )
     companion = change.applied(before)
     if not await students.update_companion(gm.graph, session, enrolled, companion):
@@ -661,7 +661,7 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
     """
     checked_id("studentId", who.student_id)
     async with gm.lock(who), gm.memory_lock(who):
-        began = await erasure.begin_erasure(gm.graph, who, gm.clock())
+        began = await deletion.begin_erasure(gm.graph, who, gm.clock())
         gm.lock_up(who)
     if began is None:
         raise NotFound("There is no such student.")
@@ -672,7 +672,7 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
 
 async def finish_erasures(gm: Graphmem) -> int:
     """Finish erasures that were cut short, and erase what imports cut short have left; how many."""
-    unfinished = await erasure.list_unfinished_erasures(gm.graph, gm.clock() - TAKEN_UP_AFTER)
+    unfinished = await deletion.list_unfinished_erasures(gm.graph, gm.clock() - TAKEN_UP_AFTER)
     for who in unfinished:
         await finish_erasure_of(gm, who)
     return len(unfinished)
@@ -681,9 +681,9 @@ async def finish_erasures(gm: Graphmem) -> int:
 async def finish_erasure_of(gm: Graphmem, who: Who) -> Erased:
     """Delete what is left of a student whose erasure has begun, or whose import was cut short; how much."""
     erased = Erased()
-    while (some := await erasure.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
+    while (some := await deletion.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
         erased += some
         if not some.total:
-            await erasure.finish_erasure(gm.graph, who)
+            await deletion.finish_erasure(gm.graph, who)
             break
     return erased

@@ -35,7 +35,7 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store import surprises
-from graphmem.store.changes import Changes, Corrected, Origin, Update, renewed, write
+from graphmem.store.changes import Changes, Corrected, New, Origin, Update, renewed, write
 from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
@@ -188,9 +188,9 @@ async def _written(
             responding.planned_response(understood, held.index, held.version)
             if isinstance(understood, Understood)
             # The mind tells with its notes what follows.
-            else Changes(held.version, "surprise", Origin(SourceKind.CHAT, understood.turn_id))
+            else Changes(held.version, "surprise", origin=Origin(SourceKind.CHAT, understood.turn_id))
         )
-        changes = with_stems(replace(changes, topics=await topics_of(gm, session, changes.new)), held.index)
+        changes = with_stems(changes.plus(*await topics_of(gm, session, changes.of(New))), held.index)
         done = Finished(claimed, usage, gm.settings.facts_kept)
         # A turn under way would find its student changed, so it is let through first.
         async with gm.lock(session):
@@ -278,7 +278,7 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
         surprising = held.index.get(found.memory_id) or memory
         revised = _revised(surprising, found, verdict, held.index)
         corrected = Corrected(surprising.id, revised.correction, note)
-        changes = Changes(held.version, verdict, updated=updates(revised, gm.clock()), corrected=corrected)
+        changes = Changes(held.version, verdict, (*updates(revised, gm.clock()), corrected))
         changes = with_stems(changes, held.index)
         async with gm.lock(session):
             written = await write(gm.graph, session, changes, gm.clock())

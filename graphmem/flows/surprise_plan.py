@@ -32,7 +32,7 @@ from graphmem.model import (
 )
 from graphmem.model.memory import offset_of
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
+from graphmem.store.changes import Changes, New, NewEdge, NewQuestion, Origin, Span, Update, renewed
 from graphmem.store.jobs import SurpriseJob
 from graphmem.text.information import information
 from graphmem.text.normalize import said
@@ -149,7 +149,8 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
     edges += linked
     facts = new_facts(understood, known)
     questions = tuple(_questions(understood, "question", understood.analysis.questions)) if shifted else ()
-    reflection = understood.analysis.reflection if shifted else None
+    reflected = (analysis.reflection.text,) if shifted and analysis.reflection is not None else ()
+    reflections = _questions(understood, "reflection", reflected)
     flashbulbs = tuple(memory.id for memory in _said_then(job, known)) if shifted else ()
     actions = _actions(understood, episode.memory.id, facts, revisions, flashbulbs, linked)
     closed = tuple(dict.fromkeys(r.prior_id for r in revisions if r.prior_id is not None))
@@ -160,16 +161,16 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
         response=SurpriseResponse(
             level, job.signal, analysis.explanation, analysis.strategy, tuple(revisions), actions, understood.offline
         ),
-        new=tuple(_overtaken(new, job, known)),
-        edges=tuple(edges),
-        updated=(
+        rows=(
+            *_overtaken(new, job, known),
+            *edges,
             *renewed(closed, invalid_at=job.at, reliability=Reliability.SUPERSEDED),
             *(Update(memory_id, {"kind": kind}) for memory_id, kind in _believed(revisions, analysis.updates, known)),
             *renewed(flashbulbs, flashbulb=True),
+            *facts,
+            *map(NewQuestion, questions),
+            *(NewQuestion(each, is_reflection=True) for each in reflections),
         ),
-        facts=facts,
-        questions=questions,
-        reflections=() if reflection is None else tuple(_questions(understood, "reflection", (reflection.text,))),
     )
 
 
@@ -187,7 +188,7 @@ def with_response(changes: Changes, reading: Reading, known: SearchIndex) -> Cha
     Source: spec 5, 17.
     """
     level, signal = reading.scores.level, reading.scores.surprise
-    if level is None or level is Level.NORMAL or signal is None or not changes.new:
+    if level is None or level is Level.NORMAL or signal is None or not changes.of(New):
         return changes
     lesson, violated = reading.beside.lesson, reading.heard.violated
     foreseen = f"Expected {quoted(violated.predicted)}" if violated is not None else "Nothing else was expected"
@@ -208,8 +209,8 @@ def with_response(changes: Changes, reading: Reading, known: SearchIndex) -> Cha
 
 def _named_revisions(changes: Changes, known: SearchIndex) -> Iterator[Revision]:
     """Beliefs that the notes of a message end or refine."""
-    new = {each.memory.id: each.memory for each in changes.new}
-    for edge in changes.edges:
+    new = {each.memory.id: each.memory for each in changes.of(New)}
+    for edge in changes.of(NewEdge):
         ends = {EdgeType.TEMPORAL_EVOLUTION: (edge.from_id, edge.to_id), EdgeType.REFINES: (edge.to_id, edge.from_id)}
         prior_id, new_id = ends.get(edge.type, ("", ""))
         prior, now = known.get(prior_id), new.get(new_id)
@@ -222,12 +223,12 @@ def _named_actions(
     changes: Changes, reading: Reading, revisions: Sequence[Revision], known: SearchIndex
 ) -> Iterator[SurpriseAction]:
     """What was done about a surprise; an action that found nothing to do is left out, but for the facts."""
-    yield SurpriseAction("extract_facts", fact_count=len(changes.facts))
+    yield SurpriseAction("extract_facts", fact_count=len(changes.of(Fact)))
     if revisions:
         yield SurpriseAction("update_beliefs", episode_ids=tuple(revision.new_id for revision in revisions))
-    if lit := tuple(each.memory.id for each in changes.new if each.memory.flashbulb):
+    if lit := tuple(each.memory.id for each in changes.of(New) if each.memory.flashbulb):
         yield SurpriseAction("flashbulb", episode_ids=lit)
-    prior = (each.to_id for each in changes.edges if known.get(each.to_id) is not None)
+    prior = (each.to_id for each in changes.of(NewEdge) if known.get(each.to_id) is not None)
     if linked := tuple(dict.fromkeys(prior)):
         yield SurpriseAction("connect_prior", episode_ids=linked)
     if changes.questions:

@@ -14,7 +14,6 @@ from graphmem.flows.detection_plan import (
     candidates,
     doubted_alone,
     doubted_ids,
-    joined,
     pair_of,
     reconciled,
     revisable,
@@ -61,7 +60,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store import memories, uncertainties
-from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
+from graphmem.store.changes import Changes, End, New, NewEdge, Origin, Span, Tolerance, Update, renewed
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.doc import Doc
 from graphmem.text.revision import Effect, Revisable, effect
@@ -167,7 +166,7 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
         changes = await with_feedback(gm, session, changes, held)
         if by.resolution is not Resolution.USER_CLARIFIED:
             return changes
-        return replace(changes, tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY))
+        return changes.plus(Tolerance(shifted_tolerance(held.tolerance, CORRECTED_BY)))
 
     await write_planned(gm, session, planned)
     return (await _find_recorded(gm, session, uncertainty_id)).uncertainty
@@ -407,21 +406,19 @@ def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMem
         reasoning="The student put it right.",
         surface_context=old.content,
     )
-    holds = {"reliability": Reliability.RELIABLE, "invalid_at": None}
+    holds, gone = {"reliability": Reliability.RELIABLE, "invalid_at": None}, [each.id for each in (old, *replaced)]
     return Changes(
         held.version,
         Resolution.USER_CLARIFIED.value,
-        new=() if known else (new,),
-        updated=(
-            *renewed([each.id for each in (old, *replaced)], reliability=Reliability.SUPERSEDED, invalid_at=now),
-            *([Update(new.memory.id, holds)] if known else []),
+        (
+            Update(new.memory.id, holds) if known else new,
+            *renewed(gone, reliability=Reliability.SUPERSEDED, invalid_at=now),
+            edge,
+            *map(End, gone),
+            # An earlier correction that was undone has left its record, which is settled again.
+            Recorded(record, undo, new=True),
+            Tolerance(shifted_tolerance(held.tolerance, CORRECTED_BY)),
         ),
-        edges=(edge,),
-        ended=tuple(each.id for each in (old, *replaced)),
-        # An earlier correction that was undone has left its record, which is settled again.
-        doubts=(Recorded(record, undo),),
-        settled=(Recorded(record, undo),),
-        tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY),
     )
 
 
@@ -458,11 +455,9 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
         judged = await asyncio.to_thread(supported, judged)
         ids = [memory.id for memory in sample]
         opposed = await uncertainties.list_opposed_edges(gm.graph, session, ids, MOST_RELATIONSHIPS)
-        changes = joined(
-            reconciled(judged, held.version, now, held.tolerance),
-            opposed_relationships(opposed, Resolution(gm.settings.conflicts), held.version, now, held.doubts),
-        )
-        changes = joined(changes, await asyncio.to_thread(_doubted_of_sample, held, sample, changes, now))
+        policy, changes = Resolution(gm.settings.conflicts), reconciled(judged, held.version, now, held.tolerance)
+        changes = changes.plus(*opposed_relationships(opposed, policy, held.version, now, held.doubts).rows)
+        changes = changes.plus(*(await asyncio.to_thread(_doubted_of_sample, held, sample, changes, now)).rows)
         return await with_feedback(gm, session, changes, held) if changes.doubts else None
 
     changes = await write_planned(gm, session, planned)
@@ -471,6 +466,6 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
 
 def _doubted_of_sample(held: OpenMemories, sample: Sequence[Memory], changes: Changes, now: datetime) -> Changes:
     """Doubts about memories that were looked at and are in no other doubt; off the event loop."""
-    touched = {update.memory_id for update in changes.updated} | doubted_ids(held.doubts)
+    touched = {update.memory_id for update in changes.of(Update)} | doubted_ids(held.doubts)
     memories = [memory for memory in sample if memory.id not in touched]
     return doubted_alone(memories, held.name or ANYONE, DetectionContext.DRIFT, held.version, now)

@@ -31,7 +31,7 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.search.scoring import gravity_now
-from graphmem.store.changes import Changes, New, NewEdge, SettledEdge, Update, merged
+from graphmem.store.changes import Changes, End, GoneEdge, New, NewEdge, SettledEdge, Update
 from graphmem.store.uncertainties import Earlier, Recorded, Undo
 from graphmem.text.answering import telling_stems
 from graphmem.text.doc import Doc
@@ -360,11 +360,14 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
     return Changes(
         version,
         by.resolution.value,
-        new=made,
-        updated=(Update(winner.id, _won(winner, now)), Update(loser.id, lost)),
-        edges=(edge,),
-        ended=(loser.id,) if closes else (),
-        settled=(Recorded(done, undo),),
+        (
+            *made,
+            Update(winner.id, _won(winner, now)),
+            Update(loser.id, lost),
+            edge,
+            *((End(loser.id),) if closes else ()),
+            Recorded(done, undo),
+        ),
     )
 
 
@@ -404,14 +407,9 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
     # What was made of it is kept, as something that was believed for a while.
     gone = [Update(i, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}) for i in undo.made]
     reopened = _reopened(record)
-    return Changes(
-        version,
-        "undo",
-        updated=(*back, *gone),
-        removed=tuple(NewEdge(a, b, kind, 1.0) for a, b, kind in undo.edges),
-        settled_edges=tuple(SettledEdge(*edge, None) for edge in undo.settled_edges),
-        settled=(Recorded(reopened),),
-    )
+    removed = (GoneEdge(*edge) for edge in undo.edges)
+    unsettled = (SettledEdge(*edge, None) for edge in undo.settled_edges)
+    return Changes(version, "undo", (*back, *gone, *removed, *unsettled, Recorded(reopened)))
 
 
 def stood_at(doubt: Uncertainty, moment: datetime) -> Uncertainty:
@@ -495,14 +493,14 @@ def evidence(memory: Memory) -> float:
 def _settle_lone(done: Uncertainty, a: Memory, by: Settling, version: int, now: datetime) -> Changes:
     """Where nobody wins: one memory alone, which holds, is over or fades, or two that fade."""
     if by.resolution is Resolution.DECAYED:
-        return Changes(version, by.resolution.value, settled=(Recorded(replace(done, state=UncertaintyState.DECAYED)),))
+        return Changes(version, by.resolution.value, (Recorded(replace(done, state=UncertaintyState.DECAYED)),))
     if by.winner_id not in (None, a.id):
         raise InvalidInput("winnerId must be the memory in doubt, or be left out.")
-    changes = Changes(version, by.resolution.value, settled=(Recorded(done, Undo((earlier_of(a),))),))
+    changes = Changes(version, by.resolution.value, (Recorded(done, Undo((earlier_of(a),))),))
     if by.resolution is Resolution.TEMPORAL_SUPERSEDE:
         over = Update(a.id, {"reliability": Reliability.SUPERSEDED, "invalid_at": now})
-        return replace(changes, updated=(over,), ended=(a.id,))
-    return replace(changes, updated=(Update(a.id, _won(a, now)),))
+        return changes.plus(over, End(a.id))
+    return changes.plus(Update(a.id, _won(a, now)))
 
 
 def _winner_and_loser(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:
@@ -580,7 +578,7 @@ def with_related(changes: Changes, edges: Mapping[str, Sequence[Edge]], known: S
     """
     for recorded in _settled_by_plan(changes):
         winner, loser = (each.memory_id for each in recorded.undo.memories[:2])
-        touched = {update.memory_id for update in changes.updated}
+        touched = {update.memory_id for update in changes.of(Update)}
         updates = {
             memory.id: (memory, _weaker(memory, edge))
             for memory, edge in _around(loser, edges, known, RESTING)
@@ -591,20 +589,15 @@ def with_related(changes: Changes, edges: Mapping[str, Sequence[Edge]], known: S
                 updates.setdefault(memory.id, (memory, _stronger(memory, edge)))
         earlier = tuple(earlier_of(memory) for memory, _ in updates.values())
         whole = replace(recorded, undo=replace(recorded.undo, memories=(*recorded.undo.memories, *earlier)))
-        swap = {id(recorded): whole}
-        changes = replace(
-            changes,
-            updated=merged((*changes.updated, *(Update(i, values) for i, (_, values) in updates.items()))),
-            doubts=tuple(swap.get(id(each), each) for each in changes.doubts),
-            settled=tuple(swap.get(id(each), each) for each in changes.settled),
-        )
+        rows = (whole if row is recorded else row for row in changes.rows)
+        changes = replace(changes, rows=(*rows, *(Update(i, values) for i, (_, values) in updates.items())))
     return changes
 
 
 def _settled_by_plan(changes: Changes) -> list[Recorded]:
     return [
         each
-        for each in dict.fromkeys((*changes.doubts, *changes.settled))
+        for each in changes.of(Recorded)
         if each.uncertainty.state is UncertaintyState.RESOLVED
         and each.uncertainty.resolution in CLOSING_RESOLUTIONS
         and len(each.undo.memories) == 2
@@ -663,15 +656,11 @@ def opposed_relationships(
     changes = Changes(version, "drift")
     for record, (older, newer) in found.values():
         if policy is Resolution.MANUAL:
-            changes = replace(changes, doubts=(*changes.doubts, Recorded(record)))
+            changes = changes.plus(Recorded(record, new=True))
             continue
         newer_wins = policy is Resolution.NEWER_WINS or newer.weight >= older.weight
-        done = _settled_edges(record, policy, "b" if newer_wins else "a", None, now)
-        changes = replace(
-            changes,
-            doubts=(*changes.doubts, *done.settled),
-            settled_edges=(*changes.settled_edges, *done.settled_edges),
-        )
+        done = _settled_edges(record, policy, "b" if newer_wins else "a", None, now, new=True)
+        changes = changes.plus(*done)
     return changes
 
 
@@ -686,16 +675,16 @@ def settled_relationship(record: Uncertainty, by: Settling, version: int, now: d
     """
     if by.resolution is Resolution.DECAYED:
         faded = replace(record, state=UncertaintyState.DECAYED, resolution=by.resolution, resolved_at=now)
-        return Changes(version, by.resolution.value, settled=(Recorded(faded),))
+        return Changes(version, by.resolution.value, (Recorded(faded),))
     if by.resolution is Resolution.NEWER_WINS:
-        return replace(_settled_edges(record, by.resolution, "b", by.detail, now), known=version)
+        return Changes(version, by.resolution.value, _settled_edges(record, by.resolution, "b", by.detail, now))
     if by.resolution not in BY_HAND:
         raise InvalidInput("Of relationships choose newer_wins, manual, user_clarified or decayed.")
     starts = {record.a_id: "a", record.b_id: "b"} if record.a_id != record.b_id else {}
     winner = by.winner_id if by.winner_id in _SIDES else starts.get(by.winner_id)
     if winner is None:
         raise InvalidInput("winnerId must be `a`, `b`, or the memory that one relationship starts from.")
-    return replace(_settled_edges(record, by.resolution, winner, by.detail, now), known=version)
+    return Changes(version, by.resolution.value, _settled_edges(record, by.resolution, winner, by.detail, now))
 
 
 def relationships_of(record: Uncertainty) -> dict[str, EdgeKey]:
@@ -705,8 +694,8 @@ def relationships_of(record: Uncertainty) -> dict[str, EdgeKey]:
 
 
 def _settled_edges(
-    record: Uncertainty, resolution: Resolution, winner: str, detail: str | None, now: datetime
-) -> Changes:
+    record: Uncertainty, resolution: Resolution, winner: str, detail: str | None, now: datetime, *, new: bool = False
+) -> tuple[SettledEdge | Recorded, ...]:
     edges = relationships_of(record)
     done = replace(record, state=UncertaintyState.RESOLVED, resolution=resolution, resolved_at=now, detail=detail)
     settled = tuple(
@@ -714,7 +703,7 @@ def _settled_edges(
         for side, edge in edges.items()
     )
     undo = Undo(settled_edges=tuple(edges.values()))
-    return Changes(None, resolution.value, settled_edges=settled, settled=(Recorded(done, undo),))
+    return (*settled, Recorded(done, undo, new))
 
 
 def _edge_doubt(pair: tuple[Edge, Edge], now: datetime) -> tuple[Uncertainty, tuple[Edge, Edge]]:

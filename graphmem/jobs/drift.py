@@ -20,7 +20,7 @@ from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.jobs.runner import run_jobs, trouble_logged
 from graphmem.logs import log_ids
 from graphmem.model import UNSETTLED, Compression, CompressionTrigger, Session, Uncertainty, Who
-from graphmem.store import drifts, jobs
+from graphmem.store import jobs, surprises, uncertainties
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ async def drift_cycle(gm: Graphmem, who: Who, session: Session | None, *, by_han
         except GraphmemError as error:
             failed = 1
             log.warning("memories could not be considered for consolidation: %s", error.code)
-    questions = await drifts.delete_idle_questions(gm.graph, who)
+    questions = await surprises.delete_idle_questions(gm.graph, who)
     report = DriftReport(1, faded, deleted, considered, kept, failed, questions)
     return report if session is None else report + await _read_through(gm, session, by_hand)
 
@@ -109,7 +109,7 @@ async def drift_due(gm: Graphmem) -> DriftReport:
     if not hours:
         return DriftReport()
     now = gm.clock()
-    due = await drifts.claim_due(gm.graph, now - timedelta(hours=hours), now, STUDENTS_A_SWEEP)
+    due = await uncertainties.claim_due(gm.graph, now - timedelta(hours=hours), now, STUDENTS_A_SWEEP)
     return sum(await asyncio.gather(*(_drift_one(gm, who, token) for who, token in due)), DriftReport())
 
 

@@ -17,9 +17,8 @@ from graphmem.jobs.runner import failure, trouble_logged
 from graphmem.model import Concern, JobState, Who
 from graphmem.sealing import webhook_key
 from graphmem.settings import Settings
-from graphmem.store import notices
-from graphmem.store.jobs import Failure
-from graphmem.store.notices import Notice
+from graphmem.store import jobs
+from graphmem.store.jobs import Failure, Notice
 
 if TYPE_CHECKING:
     # It takes a third of a second to import, which a command that sends nothing should not wait for.
@@ -101,13 +100,13 @@ async def send_notices(gm: Graphmem) -> int:
         return 0
     import httpx
 
-    await notices.enqueue(gm.graph, institutions, gm.clock() - NOTICE_SPAN, gm.clock())
+    await jobs.enqueue_notices(gm.graph, institutions, gm.clock() - NOTICE_SPAN, gm.clock())
     taken = 0
     async with httpx.AsyncClient(timeout=WEBHOOK_SECONDS, follow_redirects=False, trust_env=False) as http:
         while True:
             now = gm.clock()
             until = now + timedelta(seconds=2 * WEBHOOK_SECONDS + gm.settings.jobs_lease)
-            claimed = await notices.claim_notices(gm.graph, institutions, until, now, NOTICES_AT_ONCE)
+            claimed = await jobs.claim_notices(gm.graph, institutions, until, now, NOTICES_AT_ONCE)
             done = await asyncio.gather(*(_send(gm, http, notice) for notice in claimed))
             taken += sum(done)
             # Where nothing is taken there is no sense in going on now.
@@ -121,7 +120,7 @@ async def _send(gm: Graphmem, http: "httpx.AsyncClient", notice: Notice) -> bool
         error = await post(gm.settings, gm.secret, http, notice.who, notice.id, notice_body(notice))
     if error:
         log.warning("a notice was not taken: %s", error)
-    await notices.finish_notice(gm.graph, notice, notice_outcome(notice, error, gm.clock()), gm.clock())
+    await jobs.finish_notice(gm.graph, notice, notice_outcome(notice, error, gm.clock()), gm.clock())
     return not error
 
 

@@ -174,13 +174,7 @@ NO_NAME = "Companion"
 
 @dataclass(frozen=True)
 class Companion:
-    """The agent assigned to a student (spec 1).
-
-    Examples
-    --------
-    >>> Companion("Pim", "kind", 0.5).given_name, Companion(NO_NAME, "kind", 0.5).given_name
-    ('Pim', '')
-    """
+    """The agent assigned to a student (spec 1)."""
 
     name: str = field(metadata=documented("How it is called.", stored=PERSONA))
     persona: str = field(metadata=documented("Who it is and how it speaks.", stored=PERSONA))
@@ -188,11 +182,6 @@ class Companion:
     expertise: tuple[str, ...] = field(
         default=(), metadata=documented("Concepts it knows best; they count in importance.")
     )
-
-    @property
-    def given_name(self) -> str:
-        """The name that an app has given it; empty where none has."""
-        return "" if self.name == NO_NAME else self.name
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,6 @@ from graphmem.model.uncertainty import PairVerdict, StatementPair
 
 T_co = TypeVar("T_co", covariant=True)
 
-__all__ = [
-    "Analyse",
-    "Classify",
-    "MindQuestion",
-    "OnFailure",
-    "Predict",
-    "Remember",
-    "Respond",
-    "Summarise",
-]
-
 
 class OnFailure(StrEnum):
     """Retry policy of a question that a language model does not answer."""

@@ -1,6 +1,7 @@
 """A whole database as records, and back: each student as of one moment, while others go on (spec 14, 16).
 
-A record is a JSON value of one line; bytes and times have a tag, since JSON has neither.
+A record is a JSON value of one line; bytes and times have a tag, since JSON has neither. A readable copy of one student
+is written to a database of its own, thrown away after somebody has looked at it (spec 18).
 """
 
 import base64
@@ -11,8 +12,9 @@ from typing import Any
 
 from graphmem.errors import Conflict, InvalidInput, SetupError
 from graphmem.model import Who
-from graphmem.store import schema
+from graphmem.store import queries, schema
 from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.nodes import from_row
 from graphmem.store.rows import batches
 
 STUDENTS_AT_ONCE, NODES_AT_ONCE, EDGES_FROM = 200, 500, 1_000
@@ -49,7 +51,7 @@ async def read_shared(graph: Graph) -> AsyncIterator[BackupRecord]:
     elements = [row["element"] for row in await graph.run("backup/list_shared")]
     edges: list[BackupRecord] = []
     for some in batches(elements, NODES_AT_ONCE):
-        for row in await graph.run("backup/get_shared", elements=list(some)):
+        for row in await graph.run("backup/get_shared", elements=some):
             yield _node_record(row)
             edges += [_edge_record(row["element"], *edge) for edge in row["edges"]]
     there = set(elements)
@@ -60,13 +62,9 @@ async def read_shared(graph: Graph) -> AsyncIterator[BackupRecord]:
 
 async def read_students(graph: Graph) -> AsyncIterator[Who]:
     """All students, of all institutions; `backup/list_students`."""
-    institution = student_id = ""
-    while rows := await graph.run(
-        "backup/list_students", after_institution=institution, after_id=student_id, limit=STUDENTS_AT_ONCE
-    ):
+    async for rows in graph.student_pages("backup/list_students", STUDENTS_AT_ONCE):
         for row in rows:
-            yield Who(row["institution"], row["id"])
-        institution, student_id = rows[-1]["institution"], rows[-1]["id"]
+            yield from_row(Who, row)
 
 
 async def read_student(graph: Graph, who: Who) -> list[BackupRecord]:
@@ -81,7 +79,7 @@ async def read_student(graph: Graph, who: Who) -> list[BackupRecord]:
         found[:] = [_node_record(row) for row in rows]
         elements = [row["element"] for row in rows]
         for number, some in enumerate(batches(elements, EDGES_FROM)):
-            edges = await tx.run("backup/list_edges", elements=list(some))
+            edges = await tx.run("backup/list_edges", elements=some)
             # What the student found of the world comes with each batch.
             own = edges if not number else [edge for edge in edges if edge["type"] != "DISCOVERED"]
             found.extend(_edge_record(edge["start"], edge["end"], edge["type"], edge["properties"]) for edge in own)
@@ -119,7 +117,7 @@ async def create_records(graph: Graph, records: Sequence[BackupRecord], element:
     nodes = [{"key": each["node"], "labels": each["labels"], "properties": untagged(each["properties"])}
              for each in records if "node" in each]  # fmt: skip
     for some in batches(nodes, NODES_AT_ONCE):
-        rows = await graph.run("backup/create_nodes", nodes=list(some))
+        rows = await graph.run("backup/create_nodes", nodes=some)
         element |= {row["key"]: row["element"] for row in rows}
     try:
         edges = [
@@ -129,7 +127,7 @@ async def create_records(graph: Graph, records: Sequence[BackupRecord], element:
     except KeyError as e:
         raise InvalidInput("This backup is not whole: a relationship leads to a node that is not there.") from e
     for some in batches(edges, NODES_AT_ONCE):
-        await graph.run("backup/create_edges", edges=list(some))
+        await graph.run("backup/create_edges", edges=some)
 
 
 async def finish_restore(graph: Graph) -> tuple[int, int]:
@@ -181,3 +179,57 @@ def untagged(value: Any) -> Any:
         if tag == DATE:
             return date.fromisoformat(told)
     return {name: untagged(each) for name, each in value.items()}
+
+
+COPIED_AT_ONCE = 1_000
+"""Nodes or edges that one statement creates."""
+NAMED_BY = ("content", "text", "name", "reasoning", "display_name", "ref", "id")
+"""Properties of which Neo4j Browser shows one on a node, the most telling first."""
+
+
+async def write_copy(graph: Graph, nodes: Sequence[Mapping[str, Any]], edges: Sequence[Mapping[str, Any]]) -> None:
+    """Create nodes and edges as an export has them; `inspect/create_nodes`, `inspect/create_edges`.
+
+    Parameters
+    ----------
+    graph : Graph, of an empty database
+    nodes : each with `number`, `labels` and `properties`
+    edges : each with `from` and `to`, which are numbers of nodes, `type` and `properties`
+    """
+    known = queries.load_folder("inspect")
+    create_nodes, create_edges = known["inspect/create_nodes"].text, known["inspect/create_edges"].text
+    element: dict[int, str] = {}
+    for first in range(0, len(nodes), COPIED_AT_ONCE):
+        some = [dict(each) | {"properties": storable(each["properties"])} for each in nodes[first:][:COPIED_AT_ONCE]]
+        rows = await graph.execute(create_nodes, {queries.GIVEN: {"nodes": some}}, reads=False)
+        element |= {row["number"]: row["element"] for row in rows}
+    for first in range(0, len(edges), COPIED_AT_ONCE):
+        part = [
+            {
+                "start": element[each["from"]],
+                "end": element[each["to"]],
+                "type": each["type"],
+                "properties": storable(each["properties"]),
+            }
+            for each in edges[first:][:COPIED_AT_ONCE]
+        ]
+        await graph.execute(create_edges, {queries.GIVEN: {"edges": part}}, reads=False)
+
+
+def storable(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Properties as a node can hold them: what is made of parts becomes text; `name` is what Browser shows.
+
+    Examples
+    --------
+    >>> storable({"id": "m1", "content": "Ada has a dog.", "details": {"speaker": None}})
+    {'id': 'm1', 'content': 'Ada has a dog.', 'details': "{'speaker': None}", 'name': 'Ada has a dog.'}
+    """
+    held = {name: value if _is_plain(value) else str(value) for name, value in properties.items()}
+    named = next((str(held[name]) for name in NAMED_BY if held.get(name)), None)
+    return held if named is None else held | {"name": named}
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(each, str) for each in value)
+    return value is None or isinstance(value, (str, int, float, bool))

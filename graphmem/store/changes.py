@@ -1,9 +1,9 @@
 """Changes of a student's memories: planned as one value, written in one transaction (spec 2, 5, 7)."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from graphmem.model import (
     Compression,
@@ -21,13 +21,13 @@ from graphmem.model import (
     Session,
     SourceKind,
     SurpriseResponse,
+    UncertaintyState,
     Usage,
     Vector,
 )
 from graphmem.model.conversation import FACT
 from graphmem.sealing import keyed_hash
 from graphmem.store import usage as usages
-from graphmem.store.compressions import stored_compression
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
@@ -36,6 +36,7 @@ from graphmem.store.memories import (
     reinforced_properties,
     sealed_memory,
     stored,
+    stored_compression,
 )
 from graphmem.store.nodes import MEMORY_NODE, QUESTION_NODE, clear_properties, sealed_properties
 from graphmem.store.rows import NodeSealer
@@ -68,11 +69,15 @@ class Span:
 
 @dataclass(frozen=True)
 class New:
-    """A memory to be created; `origin` where it does not come from the source of all changes."""
+    """A memory to be created.
+
+    span : None of a summary, which takes over the sources of what it stands for
+    origin : where it does not come from the source of all changes
+    """
 
     memory: Memory
     vector: Vector = field(repr=False)
-    span: Span
+    span: Span | None = None
     origin: Origin | None = None
 
 
@@ -100,6 +105,15 @@ class NewEdge:
     to_id: str
     type: EdgeType
     weight: float
+
+
+@dataclass(frozen=True)
+class GoneEdge:
+    """A relationship between two memories that is taken away."""
+
+    from_id: str
+    to_id: str
+    type: EdgeType
 
 
 @dataclass(frozen=True)
@@ -154,8 +168,8 @@ class Corrected:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """A memory that stands for others, whose sources it takes over."""
+class Rewritten:
+    """A memory that says something else: a summary that statements leave, a lesson that has grown."""
 
     memory: Memory
     vector: Vector = field(repr=False)
@@ -188,79 +202,135 @@ class Topic:
 
 
 @dataclass(frozen=True)
+class End:
+    """Id of a memory that holds no longer, whose ledger entries close, or of such an entry or a fact itself."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Revival:
+    """Id of a memory that holds again; what had closed with it opens again."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class NewQuestion:
+    """A question to the student, or a reflection; it hangs on a memory, without one on the episode that begins."""
+
+    question: Question
+    raised_by: str | None = None
+    is_reflection: bool = False
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How much inconsistency the companion tolerates from now on."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """Id of a memory that goes."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Compressed:
+    """The record of a compression, and what its summaries cost."""
+
+    record: Compression
+    usage: Usage
+
+
+ChangeRow = (
+    New
+    | Restored
+    | Reinforced
+    | Rewritten
+    | Update
+    | NewEdge
+    | GoneEdge
+    | SettledEdge
+    | Mention
+    | Topic
+    | Promotion
+    | End
+    | Revival
+    | Fact
+    | NewQuestion
+    | Corrected
+    | Recorded
+    | Tolerance
+    | Absorbed
+    | Deleted
+    | Compressed
+)
+"""One change of what is kept of a student. The `seq` of a fact is given when it is written."""
+RowT = TypeVar("RowT", bound=ChangeRow)
+WriteStep = tuple[str, dict[str, Any]]
+"""A statement's name and parameters; one with `rows` is run only where there are some."""
+
+
+@dataclass(frozen=True)
 class Changes:
     """Everything that follows one source, surprise or verdict, decided before anything is written.
 
     known : version of the student's memories that it was decided on; None where that does not matter
     inferred_by : the mind that read the source
+    rows : in their order, where two set the same field
     formed : the source is formed by this
     response : to a surprise; kept on the first of the new memories, which is the episode where one begins
-    ended : ids of memories that hold no longer, whose ledger entries close, and of such entries and facts themselves
-    revived : ids of memories that hold again; what had closed with them opens again
-    facts : their `seq` is given when they are written
-    raised_by : id of the memory that the questions hang on; an episode's own without it
-    doubts : uncertainties that are new
-    settled : uncertainties that exist, as they stand from now on
-    tolerance : of the companion from now on; None leaves it as it is
-    topics : concepts that memories are about
-    removed : edges that are taken away; their weight does not matter
-    settled_edges : relationships about which something is settled
-    summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
-    restored : statements that leave their summaries
-    rewritten : those summaries without them, and lessons that have grown
-    passed : edges that summaries and heirs take over from memories that go
-    compression : the record of it
-    usage : what the summaries cost
     """
 
     known: int | None
     inferred_by: str
+    rows: tuple[ChangeRow, ...] = ()
     origin: Origin | None = None
     formed: FormedSource | None = None
-    new: tuple[New, ...] = ()
-    reinforced: tuple[Reinforced, ...] = ()
-    updated: tuple[Update, ...] = ()
-    edges: tuple[NewEdge, ...] = ()
-    mentions: tuple[Mention, ...] = ()
-    ledger: tuple[Promotion, ...] = ()
-    ended: tuple[str, ...] = ()
-    revived: tuple[str, ...] = ()
     response: SurpriseResponse | None = field(default=None, repr=False)
-    facts: tuple[Fact, ...] = ()
-    questions: tuple[Question, ...] = ()
-    raised_by: str | None = None
-    reflections: tuple[Question, ...] = ()
-    corrected: Corrected | None = None
-    doubts: tuple[Recorded, ...] = ()
-    settled: tuple[Recorded, ...] = ()
-    tolerance: float | None = None
-    topics: tuple[Topic, ...] = ()
-    removed: tuple[NewEdge, ...] = ()
-    settled_edges: tuple[SettledEdge, ...] = ()
-    summaries: tuple[Summary, ...] = ()
-    absorbed: tuple[Absorbed, ...] = ()
-    restored: tuple[Restored, ...] = ()
-    rewritten: tuple[Summary, ...] = ()
-    passed: tuple[NewEdge, ...] = ()
-    deleted: tuple[str, ...] = ()
-    compression: Compression | None = None
-    usage: Usage = field(default_factory=Usage)
+
+    def of(self, kind: type[RowT]) -> tuple[RowT, ...]:
+        """Return the rows of one kind."""
+        return tuple(row for row in self.rows if isinstance(row, kind))
+
+    def plus(self, *rows: ChangeRow) -> "Changes":
+        """Return the same with more rows."""
+        return replace(self, rows=(*self.rows, *rows))
 
     @property
     def responded_id(self) -> str | None:
         """The memory that keeps the response to a surprise; None without one."""
-        return None if self.response is None else self.new[0].memory.id
+        return None if self.response is None else self.of(New)[0].memory.id
 
     @property
     def episode_id(self) -> str | None:
         """The episode that begins with a surprise; None without one."""
-        return self.responded_id if self.new and self.new[0].memory.role is MemoryRole.EPISODE else None
+        first = self.of(New)[:1]
+        return self.responded_id if first and first[0].memory.role is MemoryRole.EPISODE else None
+
+    @property
+    def ended(self) -> tuple[str, ...]:
+        """Ids of what ends."""
+        return tuple(dict.fromkeys(row.id for row in self.of(End)))
+
+    @property
+    def doubts(self) -> tuple[Recorded, ...]:
+        """Uncertainties that are new."""
+        return tuple(row for row in self.of(Recorded) if row.new)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Questions to the student that are new."""
+        return tuple(row.question for row in self.of(NewQuestion) if not row.is_reflection)
 
     @property
     def touches_turns(self) -> bool:
         """True if something that a turn depends on changes: facts, questions or corrections."""
-        own = (self.response, self.corrected, self.facts, self.questions, self.ends_facts)
-        return any(own)
+        return any((self.response, self.of(Corrected), self.of(Fact), self.questions, self.ends_facts))
 
     @property
     def ends_facts(self) -> bool:
@@ -310,16 +380,16 @@ async def write(
         written = Written(begun[0]["current"], begun[0]["version"], begun[0]["facts"])
         if not written.current:
             return written
-        if changes.corrected is not None and not await _correct(tx, session, changes.corrected):
-            return None
-        await _write_memories(tx, session, changes, begun[0]["written"], now)
-        await _write_surprise(tx, session, changes, begun[0]["written"], now)
-        await _write_compression(tx, session, changes, begun[0]["written"], now)
+        for corrected in changes.of(Corrected):
+            if not await _correct(tx, session, corrected):
+                return None
+        for name, params in _write_steps(session, changes, begun[0]["written"], now):
+            if params.get("rows", True):
+                await tx.run(name, **params)
         facts = written.facts
-        if finished is not None and changes.facts:
+        if finished is not None and changes.of(Fact):
             facts = await _add_facts(tx, session, changes, finished.facts_kept)
-        await _pass_on_topics(tx, changes, now)
-        await _form_source(tx, changes, begun[0]["written"], now)
+        await _finish(tx, changes, begun[0]["written"], now)
         if finished is None:
             return written
         await usages.add_usage(tx, finished.job.kind, finished.usage, now)
@@ -328,147 +398,117 @@ async def write(
     return await graph.transact(session, work)
 
 
-async def _write_memories(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
-    source = {} if changes.origin is None else _source_key(changes.origin)
-    if changes.new:
-        rows = [_created(session, changes, new, now) for new in changes.new]
-        await tx.run("changes/create_memories", memories=rows, written=written)
-    await _write_statements(tx, session, changes, written)
-    if changes.reinforced:
-        again = [
-            {"id": r.memory.id, "start": r.span.start, "end": r.span.end, "properties": reinforced_properties(r.memory)}
-            for r in changes.reinforced
-        ]
-        await tx.run("changes/reinforce_memories", memories=again, written=written, **source)
-    if changes.updated:
-        updates = [
-            {"id": u.memory_id, "properties": {name: stored(name, value) for name, value in u.values.items()}}
-            for u in changes.updated
-        ]
-        await tx.run("changes/update_memories", memories=updates, written=written)
-    if changes.edges:
-        edges = [_new_edge_row(edge, changes.inferred_by, now) for edge in changes.edges]
-        await tx.run("changes/merge_edges", edges=edges, written=written)
-    await _write_doubts(tx, session, changes, written)
-    if changes.mentions:
-        mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
-        await tx.run("changes/merge_mentions", mentions=mentions)
-    if changes.topics:
-        inferred = {"reliability": Reliability.RELIABLE.value, "created_at": now, "inferred_by": changes.inferred_by}
-        topics = [
-            {"memory_id": t.memory_id, "concept_id": t.concept_id, "properties": inferred | {"weight": t.weight}}
-            for t in changes.topics
-        ]
-        await tx.run("changes/merge_topics", topics=topics)
-    if changes.ledger:
+def _write_steps(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
+    """Yield the statements of some changes with their parameters, in the order that one rests on another."""
+    made = {"written": written}
+    yield from _of_memories(session, changes, written, now)
+    edges = [_new_edge_row(edge, changes.inferred_by, now) for edge in changes.of(NewEdge)]
+    yield "changes/link:Memory-Memory", {"rows": edges, **made}
+    rated = [update.memory_id for update in changes.of(Update) if "reliability" in update.values]
+    yield "changes/rate_edges", {"rows": rated, **made}
+    settled = [_edge_ends(e) | {"properties": _settled(e.reliability)} for e in changes.of(SettledEdge)]
+    yield "changes/set_edges", {"rows": settled, **made}
+    yield "changes/unlink", {"rows": [_edge_ends(edge) for edge in changes.of(GoneEdge)], **made}
+    yield from _of_doubts(session, changes, written)
+    yield from _of_mentions(session, changes, written, now)
+    if promoted := changes.of(Promotion):
         entries = [
-            {"properties": sealed_ledger_entry(session, p.entry, p.vector), "memory_id": p.memory_id}
-            for p in changes.ledger
+            {"properties": sealed_ledger_entry(session, p.entry, p.vector), "memory_id": p.memory_id} for p in promoted
         ]
-        await tx.run("changes/promote_entries", entries=entries, written=written, **source)
-    if changes.ended or changes.revived:
-        at = now if changes.origin is None or changes.origin.at is None else changes.origin.at
-        await tx.run("changes/close_entries", ended=list(changes.ended), revived=list(changes.revived), now=at)
+        yield "changes/promote_entries", {"rows": entries, **made, **_source_key(changes.origin)}
+    if changes.episode_id is not None:
+        begun = {"episode_id": changes.episode_id, "now": now}
+        yield "changes/start_episode", begun | made | _source_key(changes.origin)
+    at = now if changes.origin is None or changes.origin.at is None else changes.origin.at
+    stems = [*changes.ended, *(row.id for row in changes.of(Revival))]
+    yield "changes/close_entries", {"rows": stems, "ended": changes.ended, "now": at}
+    for label in ("Question", "Reflection"):
+        asked = [row for row in changes.of(NewQuestion) if row.is_reflection is (label == "Reflection")]
+        yield f"changes/create:{label}", {"rows": [_question_row(session, label, row.question) for row in asked]}
+        hung = [_link(row.raised_by or changes.episode_id, "RAISES", row.question.id) for row in asked]
+        yield f"changes/link:Memory-{label}", {"rows": hung, **made}
+    yield "changes/take_over", {"rows": [asdict(each) for each in changes.of(Absorbed)], **made}
+    yield "changes/delete", {"rows": [row.id for row in changes.of(Deleted)]}
+    records = [stored_compression(each.record) for each in changes.of(Compressed)]
+    yield "changes/create:Compression", {"rows": [_node(each["id"], each) for each in records]}
+    done = [_link("student", "COMPRESSED", each["id"]) for each in records]
+    yield "changes/link:Student-Compression", {"rows": done, **made}
 
 
-async def _form_source(tx: Transaction, changes: Changes, written: int, now: datetime) -> None:
+def _of_memories(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
+    """Yield the statements that create memories, link them to their sources, and set properties of others."""
+    new, restored, reinforced = changes.of(New), changes.of(Restored), changes.of(Reinforced)
+    created = [_memory_row(each.memory, _created(session, changes, each), written) for each in new]
+    created += [
+        _memory_row(each.memory, _sealed_properties(session, each.memory, each.vector), written) for each in restored
+    ]
+    yield "changes/create:Memory", {"rows": created}
+    spans = [_sourced(each.memory.id, each.span, each.origin or changes.origin, now) for each in new if each.span]
+    spans += [_sourced(each.memory.id, each.span, changes.origin, now) for each in reinforced]
+    yield "changes/link_sources", {"rows": spans}
+    leaving = [{"into": r.memory.id, "gone": r.summary_id, "ref": r.memory.source_refs[0]} for r in restored]
+    yield "changes/take_over", {"rows": leaving, "written": written}
+    values = [
+        *((each.memory.id, _rewritten(session, each)) for each in changes.of(Rewritten)),
+        *((each.memory.id, reinforced_properties(each.memory)) for each in reinforced),
+        *((u.memory_id, {name: stored(name, value) for name, value in u.values.items()}) for u in changes.of(Update)),
+    ]
+    yield "changes/set:Memory", {"rows": [_node(i, properties | {"written": written}) for i, properties in values]}
+
+
+def _of_doubts(session: Session, changes: Changes, written: int) -> Iterator[WriteStep]:
+    """Yield the statements that create uncertainties, and set how they stand and how much the companion tolerates."""
+    doubts = [stored_uncertainty(session, each) for each in changes.doubts]
+    properties = [each["properties"] for each in doubts]
+    yield "changes/create:Uncertainty", {"rows": [_node(own["id"], own) for own in properties]}
+    sides = [
+        _link(each["properties"]["id"], "CONCERNS", side["memory_id"], {"type": side["type"], "to_id": side["to_id"]})
+        | {"side": side["side"]}
+        for each in doubts
+        for side in each["sides"]
+    ]
+    yield "changes/link:Uncertainty-Memory", {"rows": sides, "written": written}
+    # A new one that is settled already may be there, too, since an earlier resolution was undone.
+    standing = [e for e in changes.of(Recorded) if not e.new or e.uncertainty.state is UncertaintyState.RESOLVED]
+    yield "changes/set:Uncertainty", {"rows": [_node(e.uncertainty.id, stored_standing(session, e)) for e in standing]}
+    tolerance = [_node("companion", {"tolerance": row.value}) for row in changes.of(Tolerance)]
+    yield "changes/set:Companion", {"rows": tolerance}
+
+
+def _of_mentions(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
+    """Yield the statements that link memories to entities, which they create, and to concepts of the world."""
+    inferred_by, entities, links = changes.inferred_by, list[dict[str, Any]](), list[dict[str, Any]]()
+    for each in changes.of(Mention):
+        key, entity_id = entity_key(session.keys, each.entity.kind, each.entity.name)
+        name = NodeSealer(session.keys, session, "Entity", entity_id).seal("name", each.entity.name)
+        entities.append(_node(key, {"id": entity_id, "kind": each.entity.kind, "name": name}))
+        links.append(_link(each.memory_id, each.type, key, _edge_properties(each.weight, inferred_by, now)))
+    yield "changes/create:Entity", {"rows": entities}
+    yield "changes/link:Memory-Entity", {"rows": links, "written": written}
+    about = [
+        _link(each.memory_id, "ABOUT", each.concept_id, _edge_properties(each.weight, inferred_by, now))
+        for each in changes.of(Topic)
+    ]
+    yield "changes/link:Memory-Concept", {"rows": about, "written": written}
+
+
+async def _finish(tx: Transaction, changes: Changes, written: int, now: datetime) -> None:
+    """Pass topics on to facts and doubts once all of them are written, mark the source as formed, count the cost."""
+    doubted = [side for each in changes.doubts for side in (each.uncertainty.a_id, each.uncertainty.b_id) if side]
+    memory_ids = list(dict.fromkeys([*(topic.memory_id for topic in changes.of(Topic)), *doubted]))
+    fact_ids = [fact.id for fact in changes.of(Fact)]
+    if memory_ids or fact_ids:
+        await tx.run("changes/pass_on_topics", memory_ids=memory_ids, fact_ids=fact_ids, now=now)
+    for compressed in changes.of(Compressed):
+        await usages.add_usage(tx, COMPRESSING, compressed.usage, now)
     if changes.formed is not None:
-        source = {} if changes.origin is None else _source_key(changes.origin)
-        ids = [new.memory.id for new in changes.new]
+        ids, source = [new.memory.id for new in changes.of(New)], _source_key(changes.origin)
         await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, written=written, now=now, **source)
 
 
-async def _pass_on_topics(tx: Transaction, changes: Changes, now: datetime) -> None:
-    """What the facts and doubts of some changes are about, once all of them are written."""
-    doubted = [side for each in changes.doubts for side in (each.uncertainty.a_id, each.uncertainty.b_id) if side]
-    memory_ids = list(dict.fromkeys([*(topic.memory_id for topic in changes.topics), *doubted]))
-    fact_ids = [fact.id for fact in changes.facts]
-    if memory_ids or fact_ids:
-        await tx.run("changes/pass_on_topics", memory_ids=memory_ids, fact_ids=fact_ids, now=now)
-
-
-async def _write_statements(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
-    """Statements that leave their summaries, and those summaries."""
-    if changes.restored:
-        rows = [
-            {
-                "label": label_of(each.memory.modality),
-                "properties": _sealed_properties(session, each.memory, each.vector),
-                "summary_id": each.summary_id,
-                "ref": each.memory.source_refs[0],
-            }
-            for each in changes.restored
-        ]
-        await tx.run("changes/restore_statements", statements=rows, written=written)
-    if changes.rewritten:
-        rows = [
-            {
-                "id": each.memory.id,
-                "properties": sealed_memory(session, each.memory, each.vector)
-                | clear_properties(MEMORY_NODE, each.memory, "content_hash"),
-            }
-            for each in changes.rewritten
-        ]
-        await tx.run("changes/update_memories", memories=rows, written=written)
-
-
-async def _write_doubts(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
-    rated = [update.memory_id for update in changes.updated if "reliability" in update.values]
-    if rated:
-        await tx.run("changes/rate_edges", ids=rated, written=written)
-    if changes.settled_edges:
-        settled = [
-            {"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value, "settled": e.reliability}
-            for e in changes.settled_edges
-        ]
-        await tx.run("changes/settle_edges", edges=settled, written=written)
-    if changes.removed:
-        edges = [{"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value} for e in changes.removed]
-        await tx.run("changes/remove_edges", edges=edges, written=written)
-    if changes.doubts:
-        doubts = [stored_uncertainty(session, each) for each in changes.doubts]
-        await tx.run("changes/merge_uncertainties", uncertainties=doubts)
-    if changes.settled:
-        standing = [{"id": e.uncertainty.id, "properties": stored_standing(session, e)} for e in changes.settled]
-        await tx.run("changes/settle_uncertainties", uncertainties=standing)
-    if changes.tolerance is not None:
-        await tx.run("changes/set_tolerance", tolerance=changes.tolerance)
-
-
-async def _write_surprise(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
-    if changes.episode_id is not None and changes.origin is not None:
-        source = _source_key(changes.origin)
-        await tx.run("changes/start_episode", episode_id=changes.episode_id, written=written, now=now, **source)
-    raised = [
-        {"label": label, "properties": _sealed_question(session, label, each)}
-        for label, questions in (("Question", changes.questions), ("Reflection", changes.reflections))
-        for each in questions
-    ]
-    if raised:
-        by = changes.raised_by or changes.episode_id
-        await tx.run("changes/raise_questions", memory_id=by, raised=raised)
-
-
-async def _write_compression(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
-    if changes.compression is None:
-        return
-    rows = [
-        {"label": label_of(each.memory.modality), "properties": _sealed_properties(session, each.memory, each.vector)}
-        for each in changes.summaries
-    ]
-    await tx.run("changes/create_summaries", memories=rows, written=written)
-    absorbed = [asdict(each) for each in changes.absorbed]
-    await tx.run("changes/absorb_memories", absorbed=absorbed, written=written)
-    passed = [_new_edge_row(edge, changes.inferred_by, now) for edge in changes.passed]
-    await tx.run("changes/merge_edges", edges=passed, written=written)
-    await tx.run("changes/delete_memories", ids=list(changes.deleted))
-    await tx.run("changes/record_compression", compression=stored_compression(changes.compression))
-    await usages.add_usage(tx, COMPRESSING, changes.usage, now)
-
-
 async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:
-    source = {} if changes.origin is None else _source_key(changes.origin)
-    facts = [sealed_fact(session, fact) for fact in changes.facts]
+    source = _source_key(changes.origin)
+    facts = [sealed_fact(session, fact) for fact in changes.of(Fact)]
     surprised = changes.episode_id is not None
     (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, surprised=surprised, **source)
     return int(row["facts"])
@@ -479,17 +519,39 @@ async def _correct(tx: Transaction, session: Session, corrected: Corrected) -> b
     rows = await tx.run(
         "changes/add_correction",
         memory_id=corrected.memory_id,
-        verdict=correction.verdict.value,
+        verdict=correction.verdict,
         note=NodeSealer(session.keys, session, "Memory", corrected.memory_id).seal("verdict_note", corrected.note),
         signal=correction.signal,
-        level=correction.level.value,
+        level=correction.level,
     )
     return bool(rows)
 
 
-def _source_key(origin: Origin) -> dict[str, Any]:
-    kinds = [origin.kind.value] if origin.id is None else [origin.kind.value, kind_in_graph(origin.kind)]
+def _source_key(origin: Origin | None) -> dict[str, Any]:
+    if origin is None:
+        raise ValueError("these changes need a source")
+    kinds = [origin.kind] if origin.id is None else [origin.kind, kind_in_graph(origin.kind)]
     return {"source_id": origin.id, "source_kinds": kinds, "source_ref": origin.ref}
+
+
+def _node(node_id: str, properties: Mapping[str, Any], *labels: str) -> dict[str, Any]:
+    return {"id": node_id, "labels": labels, "properties": properties}
+
+
+def _link(from_id: str | None, kind: str, to_id: str, properties: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    return {"from": from_id, "type": kind, "to": to_id, "properties": properties or {}}
+
+
+def _edge_ends(edge: NewEdge | GoneEdge | SettledEdge) -> dict[str, Any]:
+    return {"from": edge.from_id, "type": edge.type, "to": edge.to_id}
+
+
+def _settled(reliability: Reliability | None) -> dict[str, Any]:
+    return {"settled": reliability, "reliability": reliability or Reliability.RELIABLE}
+
+
+def _memory_row(memory: Memory, properties: dict[str, Any], written: int) -> dict[str, Any]:
+    return _node(memory.id, properties | {"written": written}, label_of(memory.modality))
 
 
 def _sealed_properties(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
@@ -497,62 +559,43 @@ def _sealed_properties(session: Session, memory: Memory, vector: Vector) -> dict
     return clear_properties(MEMORY_NODE, memory) | {"considered": True} | sealed_memory(session, memory, vector)
 
 
-def _created(session: Session, changes: Changes, new: New, now: datetime) -> dict[str, Any]:
-    """A new memory as its statement takes it: label, span, source and sealed properties."""
-    memory, origin = new.memory, new.origin or changes.origin
-    if origin is None:
-        raise ValueError("a new memory needs a source")
-    formed = changes.formed
-    properties = _sealed_properties(session, memory, new.vector) | {
-        "considered": formed is None or formed.activity is None or memory.consolidated,
-        "activity": None if formed is None else formed.activity,
-        "features": [] if formed is None else list(formed.features),
-    }
+def _rewritten(session: Session, row: Rewritten) -> dict[str, Any]:
+    return sealed_memory(session, row.memory, row.vector) | clear_properties(MEMORY_NODE, row.memory, "content_hash")
+
+
+def _created(session: Session, changes: Changes, new: New) -> dict[str, Any]:
+    """The properties of a new memory; of an episode with the response to its surprise."""
+    memory, formed = new.memory, changes.formed
+    properties = _sealed_properties(session, memory, new.vector)
+    if new.span is not None:
+        properties["considered"] = formed is None or formed.activity is None or memory.consolidated
+        properties["activity"] = None if formed is None else formed.activity
+        properties["features"] = [] if formed is None else list(formed.features)
     if changes.response is not None and memory.id == changes.responded_id:
         properties["surprise_response"] = NodeSealer(session.keys, session, "Memory", memory.id).seal(
             "surprise_response", RESPONSE.dump_json(changes.response).decode()
         )
-    source = {"kind": origin.kind.value, "ref": origin.ref, "id": origin.id, "at": origin.at, "formed_at": now}
-    return {
-        "label": label_of(memory.modality),
-        "start": new.span.start,
-        "end": new.span.end,
-        "source": source,
-        "remark": kind_in_graph(origin.kind),
-        "properties": properties,
-    }
+    return properties
+
+
+def _sourced(memory_id: str, span: Span, origin: Origin | None, now: datetime) -> dict[str, Any]:
+    """A memory with the source that it comes from, and where in it."""
+    if origin is None:
+        raise ValueError("a memory needs a source")
+    source = {"kind": origin.kind, "ref": origin.ref, "id": origin.id, "at": origin.at, "formed_at": now}
+    return {"id": memory_id, **asdict(span), "source": source, "remark": kind_in_graph(origin.kind)}
 
 
 def _new_edge_row(edge: NewEdge, inferred_by: str, now: datetime) -> dict[str, Any]:
-    return {
-        "from_id": edge.from_id,
-        "to_id": edge.to_id,
-        "type": edge.type.value,
-        "properties": _edge_properties(edge.weight, inferred_by, now),
-    }
+    return _edge_ends(edge) | {"properties": _edge_properties(edge.weight, inferred_by, now)}
 
 
 def _edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:
     return {
         "weight": weight,
-        "reliability": Reliability.RELIABLE.value,
+        "reliability": Reliability.RELIABLE,
         "created_at": now,
         "inferred_by": inferred_by,
-    }
-
-
-def _mention(session: Session, mention: Mention, inferred_by: str, now: datetime) -> dict[str, Any]:
-    key, entity_id = entity_key(session.keys, mention.entity.kind, mention.entity.name)
-    return {
-        "memory_id": mention.memory_id,
-        "key": key,
-        "type": mention.type.value,
-        "entity": {
-            "id": entity_id,
-            "kind": mention.entity.kind.value,
-            "name": NodeSealer(session.keys, session, "Entity", entity_id).seal("name", mention.entity.name),
-        },
-        "properties": _edge_properties(mention.weight, inferred_by, now),
     }
 
 
@@ -562,9 +605,10 @@ def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:
     return key, f"entity-{key[:16]}"
 
 
-def _sealed_question(session: Session, label: str, question: Question) -> dict[str, Any]:
+def _question_row(session: Session, label: str, question: Question) -> dict[str, Any]:
     place = NodeSealer(session.keys, session, label, question.id)
-    return clear_properties(QUESTION_NODE, question) | sealed_properties(place, QUESTION_NODE, question)
+    own = clear_properties(QUESTION_NODE, question) | sealed_properties(place, QUESTION_NODE, question)
+    return _node(question.id, own)
 
 
 def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:

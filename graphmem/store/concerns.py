@@ -19,15 +19,14 @@ from graphmem.model import (
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
 from graphmem.store.ledger import keep_entry, sealed_ledger_entry
-from graphmem.store.nodes import CONCERN_NODE, clear_properties, opened
+from graphmem.store.nodes import CONCERN_NODE, clear_properties, from_row, opened
 from graphmem.store.rows import NodeSealer, readable
 from graphmem.store.tampering import only_intact
 
 
 def clear_concern(raised: RaisedConcern) -> dict[str, Any]:
     """The properties of a concern that anybody with access to the graph may see."""
-    level = None if raised.level is None else raised.level.value
-    return clear_properties(CONCERN_NODE, raised.concern) | {"probability": raised.probability, "level": level}
+    return clear_properties(CONCERN_NODE, raised.concern) | {"probability": raised.probability, "level": raised.level}
 
 
 def sealed_concern(
@@ -58,7 +57,7 @@ async def keep_concern(
         "concern/keep",
         session,
         raised=sealed_concern(session, raised, text, entry),
-        kinds=list(kinds),
+        kinds=kinds,
         ref=ref,
     )
 
@@ -116,18 +115,7 @@ async def count_open(graph: Graph, who: Who) -> int | None:
 async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, datetime]]) -> list[WellbeingWeek]:
     """What is clear of some weeks, as counts and means; `concern/list_weeks`."""
     rows = await graph.run("concern/list_weeks", who, weeks=[{"start": start, "end": end} for start, end in weeks])
-    return [
-        WellbeingWeek(
-            week=date.fromisoformat(row["week"]),
-            turns=row["turns"],
-            mean_valence=row["mean_valence"],
-            emotional_memories=row["emotional_memories"],
-            threats=row["threats"],
-            secrets=row["secrets"],
-            mean_surprise=row["mean_surprise"],
-        )
-        for row in rows
-    ]
+    return [from_row(WellbeingWeek, row, week=date.fromisoformat(row["week"])) for row in rows]
 
 
 def opened_concern(row: Row) -> Concern:

@@ -1,21 +1,19 @@
 """All that is kept of a student, opened, part by part (spec 14)."""
 
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from graphmem.errors import Tampered
 from graphmem.model import LedgerCategory, Session
-from graphmem.sealing import StudentLock, keyed_hash, open_sealed_box
+from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import overlays
 from graphmem.store.document import KnownPart
 from graphmem.store.graph import Graph, Row
 from graphmem.store.jobs import Kind
 from graphmem.store.ledger import entry_id
-from graphmem.store.nodes import NODE_KINDS, SealedForm, bound_to, kind_of
+from graphmem.store.nodes import NODE_KINDS, bound_to, kind_of, unsealed
 from graphmem.store.rows import NodeSealer
 from graphmem.store.tampering import Damage, report
 from graphmem.text.doc import Doc
@@ -112,7 +110,7 @@ async def read_discovered(graph: Graph, session: Session) -> AsyncIterator[Expor
 
 async def _rows_of(graph: Graph, session: Session, name: str, elements: Sequence[str]) -> AsyncIterator[Row]:
     for start in range(0, len(elements), EDGES_AT_ONCE):
-        for row in await graph.run(name, session, elements=list(elements[start : start + EDGES_AT_ONCE])):
+        for row in await graph.run(name, session, elements=elements[start : start + EDGES_AT_ONCE]):
             yield row
 
 
@@ -128,8 +126,8 @@ def _exported_node(session: Session, lock: StudentLock, row: Row, turns: int, da
             continue
         if name in kind.sealed:
             place = NodeSealer(session.keys, session, label, bound_to(label, name, properties, turns))
-            work = (session, lock, properties)
-            opened = damage.opened(partial(_unsealed, place, name, value, kind.sealed[name], work))
+            box = lock if label == "Job" and properties["kind"] == Kind.OBSERVE else None
+            opened = damage.opened(partial(unsealed, place, kind.sealed[name], name, value, box))
             if opened is not None:
                 found[name] = opened
         else:
@@ -138,24 +136,6 @@ def _exported_node(session: Session, lock: StudentLock, row: Row, turns: int, da
     keyed = {} if tampered else _keyed(session, label, found)
     told: Exported = {"labels": sorted(row["labels"]), "properties": found}
     return told | ({"keyed": keyed} if keyed else {}) | ({"tampered": tampered} if tampered else {})
-
-
-def _unsealed(
-    place: NodeSealer, name: str, value: Any, form: SealedForm, job: tuple[Session, StudentLock, Mapping[str, Any]]
-) -> Any:
-    if form is SealedForm.TEXT:
-        return place.text(name, value)
-    if form is SealedForm.JSON:
-        return place.json(name, value)
-    if form is SealedForm.PACKED:
-        return json.loads(place.packed(name, value))
-    session, lock, properties = job
-    if properties["kind"] == Kind.OBSERVE.value:
-        try:
-            return json.loads(open_sealed_box(session.keys, session, lock, value))
-        except Tampered as e:
-            raise Tampered.at("Job", properties["id"], name) from e
-    return place.json(name, value)
 
 
 def _keyed(session: Session, label: str, opened: Mapping[str, Any]) -> dict[str, str]:

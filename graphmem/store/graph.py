@@ -1,7 +1,8 @@
 """The connection to Neo4j: the one place that opens the driver, runs statements and translates its errors."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from os import urandom
 from time import monotonic, time
 from typing import Any, TypeVar, cast
@@ -15,9 +16,7 @@ from graphmem.manifest import sealed_note
 from graphmem.model import Who
 from graphmem.store import queries
 from graphmem.store.bookmarks import BookmarkTrail, current_trail
-from graphmem.store.nodes import COMPANION_NODE, STUDENT_NODE
-from graphmem.store.planning import NOTED, PLANNED
-from graphmem.store.touched import Touched
+from graphmem.store.nodes import COMPANION_NODE, NODE_KINDS, STUDENT_NODE
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -26,6 +25,101 @@ SCHEMES = tuple(f"{kind}{security}" for kind in ("neo4j", "bolt") for security i
 _EXPORTED = {name: field for name, field in {**STUDENT_NODE.clear, **COMPANION_NODE.clear}.items() if field.exported}
 FIRST_PAUSE = 0.02
 """Seconds before a statement is run again; doubles each time."""
+
+
+@dataclass
+class Touched:
+    """Nodes, properties and relationships that a write may have changed, by which the integrity hash is kept (spec 14).
+
+    A statement returns them in the column `touched`, as maps of the parameters of `add`. Properties are named one by
+    one, so that what was altered by hand in others is not taken over.
+
+    nodes : label and id, with the properties that were set; None stands for all of them
+    made : nodes that may be new
+    gone : nodes that may have been deleted
+    edges : label and id of a node, and the type of its relationships
+    oldest_fact : facts of a smaller number may have been deleted
+    """
+
+    nodes: dict[tuple[str, str], set[str] | None] = field(default_factory=dict)
+    made: set[tuple[str, str]] = field(default_factory=set)
+    gone: set[tuple[str, str]] = field(default_factory=set)
+    edges: set[tuple[str, str, str]] = field(default_factory=set)
+    oldest_fact: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes or self.gone or self.edges or self.oldest_fact)
+
+    def places(self) -> int:
+        """Return how many nodes and relationships are named."""
+        return len(self.nodes) + len(self.gone) + len(self.edges)
+
+    def add(
+        self,
+        label: str,
+        id: str | None,
+        *,
+        set: Collection[str] | None = None,
+        links: Collection[str] = (),
+        made: bool = False,
+        replaced: bool = False,
+        gone: bool = False,
+    ) -> None:
+        """Add a node.
+
+        Parameters
+        ----------
+        label, id : of the node; without an id nothing is added
+        set : properties that were set, where it was there
+        links : types of its relationships that were created, changed or deleted
+        made : it was created, where it was not there
+        replaced : it was created, or all its properties set anew
+        gone : it was deleted with its relationships
+        """
+        if id is None:
+            return
+        place = (label, id)
+        self.edges.update((label, id, kind) for kind in links)
+        kind = NODE_KINDS.get(label)
+        if kind is None or not kind.hashed:
+            return
+        if gone:
+            self.gone.add(place)
+        elif replaced or made or set is not None:
+            self.made.update([place] if made or replaced else [])
+            self._set(place, None if replaced else frozenset(set or ()) - kind.unhashed)
+
+    def _set(self, place: tuple[str, str], names: Collection[str] | None) -> None:
+        known = self.nodes.setdefault(place, set())
+        self.nodes[place] = None if known is None or names is None else known.union(names)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a note holds of it."""
+        return {
+            "nodes": [[*place, None if names is None else sorted(names)] for place, names in self.nodes.items()],
+            "made": sorted(self.made),
+            "gone": sorted(self.gone),
+            "edges": sorted(self.edges),
+            "oldest_fact": self.oldest_fact,
+        }
+
+    def add_json(self, told: Mapping[str, Any]) -> None:
+        """Add what a note holds.
+
+        Examples
+        --------
+        >>> one, other = Touched(), Touched()
+        >>> one.add("Fact", "fact-1", set=["text"], links=["FORMED_FROM"], made=True)
+        >>> other.add_json(one.to_json())
+        >>> one == other
+        True
+        """
+        for label, node_id, names in told["nodes"]:
+            self._set((label, node_id), names)
+        self.made.update((label, node_id) for label, node_id in told["made"])
+        self.gone.update((label, node_id) for label, node_id in told["gone"])
+        self.edges.update((label, node_id, kind) for label, node_id, kind in told["edges"])
+        self.oldest_fact = max(self.oldest_fact, told["oldest_fact"])
 
 
 class Transaction:
@@ -39,7 +133,8 @@ class Transaction:
         """Run one statement; parameters as for `Graph.run`."""
         query, params = self._checked(name, params)
         rows = await self._sent(query.text, {queries.GIVEN: params})
-        self.touched.add_returned(rows)
+        for each in (each for row in rows for each in row.pop("touched", ()) if each is not None):
+            self.touched.add(**each)
         return rows
 
     async def _sent(self, text: str, params: dict[str, Any]) -> list[Row]:
@@ -127,6 +222,13 @@ class Graph:
             await self.mend(who)
         return await work()
 
+    async def student_pages(self, name: str, limit: int) -> AsyncIterator[list[Row]]:
+        """Yield the pages of a statement that lists students of all institutions, `limit` at once."""
+        institution = student_id = ""
+        while rows := await self.run(name, after_institution=institution, after_id=student_id, limit=limit):
+            yield rows
+            institution, student_id = rows[-1]["institution"], rows[-1]["student_id"]
+
     async def mend(self, who: Who) -> None:
         """Take a student's values of another type than declared away, so that statements can compute."""
         if self._mend is not None:
@@ -158,7 +260,7 @@ class Graph:
         if not self.secrets:
             raise QueryError("What students keep is not written without the server secret.")
         note_id = urandom(16).hex()
-        told = {"at": time(), "touched": touched.told()}
+        told = {"at": time(), "touched": touched.to_json()}
         self.noted.add(Who(who.institution, who.student_id))
         return {"manifest_note_id": note_id, "manifest_note": sealed_note(self.secrets[0], who, note_id, told)}
 
@@ -244,7 +346,8 @@ class Graph:
         ------
         Unavailable     Neo4j does not answer
         """
-        planned = [self._queries[name].text for name in PLANNED] + [self._queries[name].noted for name in NOTED]
+        planned = [self._queries[name].text for name in queries.PLANNED]
+        planned += [self._queries[name].noted for name in queries.NOTED]
         for text in planned:
             if stopping.is_set():
                 return

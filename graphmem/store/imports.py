@@ -1,6 +1,5 @@
 """Writing an exported student anew: sealed with other keys, in steps of which none can be done twice (spec 14)."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -8,11 +7,11 @@ from typing import Any, TypeVar
 
 from graphmem.errors import Conflict
 from graphmem.model import Keys, Vector, Who
-from graphmem.sealing import Stored, StudentLock, seal_for
+from graphmem.sealing import StudentLock
 from graphmem.store.graph import Graph
 from graphmem.store.integrity import accept
 from graphmem.store.jobs import Kind
-from graphmem.store.nodes import NODE_KINDS, SealedForm, bound_to
+from graphmem.store.nodes import NODE_KINDS, bound_to, resealed
 from graphmem.store.rows import NodeSealer, batches
 from graphmem.store.students import lock_properties
 
@@ -83,7 +82,7 @@ async def begin_import(graph: Graph, who: Who, token: str, now: datetime) -> Beg
 
 async def list_known_edges(graph: Graph, institution: str, concepts: Sequence[str], ids: Sequence[str]) -> set[str]:
     """Those of some ids that are edges of the world between some concepts; `import/list_edge_ids`."""
-    rows = await graph.run("import/list_edge_ids", institution=institution, concepts=list(concepts), edge_ids=list(ids))
+    rows = await graph.run("import/list_edge_ids", institution=institution, concepts=concepts, edge_ids=ids)
     return {row["edge_id"] for row in rows}
 
 
@@ -161,12 +160,14 @@ def _ends(edge: ImportedEdge, element: Mapping[int, str]) -> dict[str, Any]:
 
 def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns: int) -> dict[str, Any]:
     """A node as `import/create_nodes` takes it, its texts sealed for their new place."""
-    forms = NODE_KINDS[node.label].sealed
-    properties = {
-        name: _sealed_anew(keys, who, lock, node, name, forms[name], turns) if name in forms else _driver_value(value)
-        for name, value in node.properties.items()
-        if value is not None
-    }
+    forms, properties = NODE_KINDS[node.label].sealed, dict[str, Any]()
+    for name, value in node.properties.items():
+        if name in forms and value is not None:
+            place = NodeSealer(keys, who, node.label, bound_to(node.label, name, node.properties, turns))
+            box = lock if node.label == "Job" and node.properties["kind"] == Kind.OBSERVE else None
+            properties[name] = resealed(place, forms[name], name, value, box)
+        elif value is not None:
+            properties[name] = _driver_value(value)
     if node.vector is not None:
         name = "prediction_embedding" if node.label == "Companion" else "embedding"
         place = NodeSealer(keys, who, node.label, bound_to(node.label, name, node.properties, turns))
@@ -174,22 +175,6 @@ def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns
     if node.label == "Student":
         properties |= lock_properties(lock)
     return {"number": node.number, "labels": list(node.labels), "properties": properties}
-
-
-def _sealed_anew(
-    keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, name: str, form: SealedForm, turns: int
-) -> Stored:
-    place, value = (
-        NodeSealer(keys, who, node.label, bound_to(node.label, name, node.properties, turns)),
-        node.properties[name],
-    )
-    if form is SealedForm.TEXT:
-        return place.seal(name, value)
-    if form is SealedForm.PACKED:
-        return place.seal_packed(name, json.dumps(value, ensure_ascii=False).encode())
-    if form is SealedForm.WORK and node.properties["kind"] == Kind.OBSERVE.value:
-        return seal_for(lock, who, json.dumps(value, ensure_ascii=False))
-    return place.seal_json(name, value)
 
 
 def _known_row(keys: Keys, who: Who, held: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,17 +17,13 @@ from graphmem.manifest import Entry, Root
 from graphmem.model import Integrity, Who
 from graphmem.sealing import SEALING_OFF, public_key_seal
 from graphmem.store import overlays
-from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.touched import (
-    EDGES_OUTSIDE,
-    INSIDE,
-    PROPERTIES_OUTSIDE,
-    STUDENT_PROPERTIES,
-    Touched,
-    read_touched,
-    source_id,
-)
+from graphmem.store.graph import Graph, Row, Touched, Transaction
+from graphmem.store.nodes import NODE_KINDS, from_row
 
+INSIDE = frozenset(label for label, kind in NODE_KINDS.items() if kind.hashed)
+"""Labels of the nodes that the hash covers."""
+EDGES_OUTSIDE = frozenset({"OPENED", "SAID", "EXPERIENCES", "LIVED"})
+"""Relationships of a running session, and those that lead to episodes, which it does not cover."""
 NOTES_AT_ONCE = 200
 """Most notes that are taken in by one transaction."""
 PLACES_AT_ONCE = 2_000
@@ -152,7 +148,7 @@ def _read_notes(
             told = manifest.opened_note(graph.secrets, who, note_id, bytes(content or b""))
             if note_id not in root.recent and told["at"] >= oldest:
                 times[note_id] = told["at"]
-                touched.add(read_touched(told["touched"]))
+                touched.add_json(told["touched"])
     return touched, times
 
 
@@ -193,10 +189,11 @@ async def _touched_edges(graph: Graph, who: Who, touched: Touched) -> dict[str, 
 
 def _node_element(row: Row) -> Element:
     label, properties = row["label"], row["properties"]
+    kind, outside = NODE_KINDS[label], set(NODE_KINDS[label].unhashed)
     if label == "Student":
-        inside = {name: value for name, value in properties.items() if name in STUDENT_PROPERTIES}
-    else:
-        inside = {name: value for name, value in properties.items() if name not in PROPERTIES_OUTSIDE}
+        # Of a student it covers what is declared alone: the rest serves sessions and the manifest itself.
+        outside |= properties.keys() - {each.name for each in kind.fields}
+    inside = {name: value for name, value in properties.items() if name not in outside}
     return Element(manifest.node_name(label, row["id"]), inside | {manifest.LABELS: sorted(row["labels"])})
 
 
@@ -219,7 +216,7 @@ def _end(labels: Sequence[str], node: Mapping[str, Any], who: Who) -> str | None
     if label == "Student":
         return manifest.node_name(label, "student" if node["id"] == who.student_id else f"student {node['id']}")
     if label == "Source":
-        return manifest.node_name(label, source_id(node["kind"], node["ref"]))
+        return manifest.node_name(label, f"{node['kind']}:{node['ref']}")
     own = label == "Concept" or node["student_id"] == who.student_id
     node_id = node["key"] if label == "Entity" else node["id"]
     return manifest.node_name(label, str(node_id) if own else f"{node['student_id']} {node_id}")
@@ -449,7 +446,7 @@ async def list_noted(graph: Graph, after: Who | None = None, limit: int = 200) -
     rows = await graph.run(
         "integrity/list_noted", after_institution=after.institution, after_id=after.student_id, limit=limit
     )
-    return [Who(row["institution"], row["student_id"]) for row in rows]
+    return [from_row(Who, row) for row in rows]
 
 
 async def renew_seals(graph: Graph, limit: int = 500) -> int:
@@ -457,12 +454,10 @@ async def renew_seals(graph: Graph, limit: int = 500) -> int:
 
     Runs `integrity/list_students` and `integrity/set_seals`.
     """
-    secret, changed, institution, student_id = graph.secrets[0], 0, "", ""
-    while rows := await graph.run(
-        "integrity/list_students", after_institution=institution, after_id=student_id, limit=limit
-    ):
+    secret, changed = graph.secrets[0], 0
+    async for rows in graph.student_pages("integrity/list_students", limit):
         for row in rows:
-            who = Who(row["institution"], row["student_id"])
+            who = from_row(Who, row)
             key, seal, content = (bytes(row[name] or b"") for name in ("public_key", "public_key_seal", "root"))
             clear = row["sealing"] == SEALING_OFF
             own = public_key_seal(secret, who, key, clear=clear)
@@ -477,7 +472,6 @@ async def renew_seals(graph: Graph, limit: int = 500) -> int:
                     root_before=content,
                     root=root or content,
                 )
-        institution, student_id = rows[-1]["institution"], rows[-1]["student_id"]
     return changed
 
 

@@ -6,12 +6,13 @@ somebody else takes it over, and what the first one still writes about it has no
 
 A new kind of job is a value of `Kind`, a dataclass of what it holds in `PAYLOADS` (sealed with the student's key,
 opened by `opened_payload`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes what the job
-gives and finishes it, so that it takes effect once: see `changes/begin`.
+gives and finishes it, so that it takes effect once: see `changes/begin`. Notices are jobs that tell an institution of a
+concern or a dead job; they need no session, and hold no content.
 """
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -19,11 +20,12 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from graphmem.errors import Tampered
-from graphmem.model import Danger, Job, JobState, Level, Observation, Session, Usage, Who
-from graphmem.sealing import Stored, StudentLock, open_sealed_box
+from graphmem.model import Concern, Danger, Job, JobState, Level, Observation, Session, Usage, Who
+from graphmem.sealing import Stored, StudentLock
 from graphmem.store import usage as usages
+from graphmem.store.concerns import opened_concern
 from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.nodes import from_row
 from graphmem.store.rows import LAST, NodeSealer, from_ms, moment
 
 T = TypeVar("T")
@@ -38,7 +40,7 @@ class Kind(StrEnum):
     FORM = "form"  # forms memories from a message of a turn
     SURPRISE = "surprise"  # responds to a surprise
     OBSERVE = "observe"  # forms memories from an observation, whose payload is a sealed box
-    NOTIFY = "notify"  # tells an institution's webhook; without a payload, see `graphmem.store.notices`
+    NOTIFY = "notify"  # tells an institution's webhook; without a payload, see `Notice`
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ async def claim(
         "job/claim",
         session,
         session_id=session.session_id,
-        kinds=[kind.value for kind in kinds],
+        kinds=kinds,
         limit=limit,
         lease=lease,
         lease_until=lease_until,
@@ -215,8 +217,8 @@ def waiting_job(job_id: str, kind: Kind, payload: Stored, now: datetime) -> dict
     """The properties of a job nobody has tried yet."""
     return {
         "id": job_id,
-        "kind": kind.value,
-        "state": JobState.WAITING.value,
+        "kind": kind,
+        "state": JobState.WAITING,
         "attempts": 0,
         "created_at": now,
         "run_after": now,
@@ -233,10 +235,8 @@ def opened_payload(session: Session, claimed: Claimed, payload: type[T]) -> T:
 
 def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) -> Observation:
     """Decrypt an observation; Tampered when its sealed box does not open."""
-    try:
-        return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
-    except Tampered as e:
-        raise Tampered.at("Job", claimed.id, "payload") from e
+    place = NodeSealer(session.keys, session, "Job", claimed.id)
+    return _OBSERVATION.validate_python(place.boxed("payload", claimed.payload, lock))
 
 
 def check_payload(kind: str, payload: Any) -> None:
@@ -263,7 +263,7 @@ async def postpone(
             "job/postpone",
             job_id=claimed.id,
             lease=claimed.lease,
-            state=failure.state.value,
+            state=failure.state,
             attempts=failure.attempts,
             run_after=failure.run_after,
             error=failure.error,
@@ -284,8 +284,8 @@ async def list_unformed(graph: Graph, who: Who, held: Sequence[str], limit: int)
     -------
     ids of all of them, and those that are not `held` themselves
     """
-    kinds = [Kind.FORM.value, Kind.OBSERVE.value]
-    (row,) = await graph.run("job/list_unformed", who, kinds=kinds, held=list(held), limit=limit)
+    kinds = (Kind.FORM, Kind.OBSERVE)
+    (row,) = await graph.run("job/list_unformed", who, kinds=kinds, held=held, limit=limit)
     found = [
         Claimed(id, Kind(kind), 0, "", _stored(payload)) for id, kind, payload in row["jobs"] if payload is not None
     ]
@@ -302,13 +302,13 @@ class WaitingTalk:
 
 async def count_waiting_talk(graph: Graph, who: Who) -> WaitingTalk:
     """Turns of a student that wait to be formed; `job/count_waiting_talk`."""
-    (row,) = await graph.run("job/count_waiting_talk", who, kind=Kind.FORM.value)
-    return WaitingTalk(row["turns"], moment(row["newest"]) if row["newest"] is not None else None)
+    (row,) = await graph.run("job/count_waiting_talk", who, kind=Kind.FORM)
+    return from_row(WaitingTalk, row)
 
 
 async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:
     """Those of some ids that are jobs of a student; `job/list_existing`."""
-    return {row["id"] for row in await graph.run("job/list_existing", who, ids=list(ids))}
+    return {row["id"] for row in await graph.run("job/list_existing", who, ids=ids)}
 
 
 async def wait(graph: Graph, who: Who) -> bool:
@@ -329,8 +329,8 @@ async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: in
     All of them: one whose jobs cannot be run must not stand in front of the others for ever. Only those of whom
     nobody runs a job already.
     """
-    rows = pages(graph, "session/list_due", limit, kinds=[kind.value for kind in kinds], now=now)
-    return [Due(Who(r["institution"], r["student_id"]), r["id"], bytes(r["token"]).decode()) async for r in rows]
+    rows = pages(graph, "session/list_due", limit, kinds=kinds, now=now)
+    return [Due(from_row(Who, r), r["id"], bytes(r["token"]).decode()) async for r in rows]
 
 
 async def find_token(graph: Graph, who: Who, now: datetime) -> str | None:
@@ -341,7 +341,7 @@ async def find_token(graph: Graph, who: Who, now: datetime) -> str | None:
 
 async def find_oldest_due(graph: Graph, kinds: Sequence[Kind], now: datetime) -> datetime | None:
     """Since when the oldest job that can be run waits, if one does; `job/find_oldest_due`."""
-    rows = await graph.run("job/find_oldest_due", kinds=[kind.value for kind in kinds], now=now)
+    rows = await graph.run("job/find_oldest_due", kinds=kinds, now=now)
     return moment(rows[0]["since"]) if rows else None
 
 
@@ -355,8 +355,7 @@ class JobFilter:
 
     def params(self, now: datetime) -> dict[str, Any]:
         """The parameters of a statement."""
-        state = None if self.state is None else self.state.value
-        return {"institution": self.institution, "student_id": self.student_id, "state": state, "now": now}
+        return asdict(self) | {"now": now}
 
 
 async def list_job_page(graph: Graph, wanted: JobFilter, after: Job | None, limit: int, now: datetime) -> list[Job]:
@@ -377,7 +376,7 @@ async def list_job_page(graph: Graph, wanted: JobFilter, after: Job | None, limi
         limit=limit,
         **wanted.params(now),
     )
-    return [_job(row) for row in rows]
+    return [from_row(Job, row) for row in rows]
 
 
 async def count_all(graph: Graph, wanted: JobFilter, now: datetime) -> int:
@@ -388,7 +387,7 @@ async def count_all(graph: Graph, wanted: JobFilter, now: datetime) -> int:
 
 async def park_unknown(graph: Graph) -> None:
     """Mark the waiting jobs of kinds that this version does not know as dead; `job/park_unknown`."""
-    await graph.run("job/park_unknown", kinds=list(Kind), error=NO_SUCH_KIND)
+    await graph.run("job/park_unknown", kinds=tuple(Kind), error=NO_SUCH_KIND)
 
 
 async def retry(graph: Graph, who: Who, job_id: str, now: datetime) -> tuple[Job, bool] | None:
@@ -398,8 +397,8 @@ async def retry(graph: Graph, who: Who, job_id: str, now: datetime) -> tuple[Job
     -------
     the job, and whether it was started; None when there is no such job
     """
-    rows = await graph.run("job/retry", who, job_id=job_id, kinds=list(Kind), now=now)
-    return (_job(rows[0]), rows[0]["retried"]) if rows else None
+    rows = await graph.run("job/retry", who, job_id=job_id, kinds=tuple(Kind), now=now)
+    return (from_row(Job, rows[0]), rows[0]["retried"]) if rows else None
 
 
 async def delete_done(graph: Graph, before: datetime, notices_before: datetime, limit: int = 1000) -> int:
@@ -436,19 +435,70 @@ def from_us(value: int) -> datetime:
     return EPOCH + timedelta(microseconds=value)
 
 
-def _job(row: Row) -> Job:
-    return Job(
-        id=row["id"],
-        kind=row["kind"],
-        student_id=row["student_id"],
-        state=JobState(row["state"]),
-        attempts=row["attempts"],
-        created_at=moment(row["created_at"]),
-        run_after=None if row["run_after"] is None else moment(row["run_after"]),
-        error=row["error"],
-    )
-
-
 async def count_by_state(graph: Graph) -> dict[tuple[str, str], int]:
     """Jobs of all students, by kind and state; `job/count_by_state`."""
     return {(row["kind"], row["state"]): row["jobs"] for row in await graph.run("job/count_by_state")}
+
+
+ADDED_AT_ONCE = 200
+"""Most notices of one kind that are added at once."""
+
+
+@dataclass(frozen=True)
+class DeadJob:
+    """A job that nobody will try again by itself."""
+
+    id: str
+    kind: str
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A notice that this process has taken; about nothing where the concern was taken back or the job started again."""
+
+    who: Who
+    id: str
+    attempts: int
+    about: Concern | DeadJob | None
+
+
+async def enqueue_notices(graph: Graph, institutions: Sequence[str], since: datetime, now: datetime) -> int:
+    """Add notices of what has happened since a moment and has none; `notice/enqueue_concerns`, `notice/enqueue_dead`.
+
+    Twice is as once. How many were added.
+    """
+    given: dict[str, Any] = {"institutions": institutions, "since": since, "now": now, "limit": ADDED_AT_ONCE}
+    (concerns,) = await graph.run("notice/enqueue_concerns", **given)
+    (dead,) = await graph.run("notice/enqueue_dead", **given)
+    return int(concerns["added"] + dead["added"])
+
+
+async def claim_notices(
+    graph: Graph, institutions: Sequence[str], until: datetime, now: datetime, limit: int
+) -> list[Notice]:
+    """Take due notices; another process gets them only after `until`; `notice/claim`."""
+    rows = await graph.run("notice/claim", institutions=institutions, until=until, now=now, limit=limit)
+    return [
+        Notice(
+            from_row(Who, row),
+            row["id"],
+            row["attempts"],
+            opened_concern(row["concern"]) if row["concern"] else DeadJob(**row["dead"]) if row["dead"] else None,
+        )
+        for row in rows
+    ]
+
+
+async def finish_notice(graph: Graph, notice: Notice, outcome: Failure, now: datetime) -> None:
+    """Finish a notice, leave it for later, or mark it dead; `notice/finish`."""
+    await graph.run(
+        "notice/finish",
+        notice.who,
+        id=notice.id,
+        state=outcome.state,
+        attempts=outcome.attempts,
+        run_after=outcome.run_after,
+        error=outcome.error or None,
+        now=now,
+    )

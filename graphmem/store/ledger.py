@@ -92,7 +92,7 @@ async def keep_entry(
         session,
         session_id=session.session_id,
         entry=sealed_ledger_entry(session, entry, vector),
-        source={} if source is None else {"kind": source.kind.value, "ref": source.ref},
+        source={} if source is None else {"kind": source.kind, "ref": source.ref},
         concerns=[] if concern is None else [concern],
         now=now,
     )
@@ -133,7 +133,7 @@ async def list_stored_entries(
         "ledger/list",
         session,
         session_id=session.session_id,
-        category=None if category is None else category.value,
+        category=category,
         active=active,
         now=now,
     )

@@ -1,18 +1,19 @@
-"""Memories in the graph: what recall and people read, and how they fade (spec 2, 9, 10)."""
+"""Memories in the graph: how they are read, fade, are consolidated and compressed (spec 2, 6, 9, 10, 13)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
+from graphmem.maths.features import RATE_WINDOW, SEGMENT_GAP
 from graphmem.model import (
+    Compression,
     Edge,
-    EdgeType,
-    EntityKind,
     HeldEdge,
     Memory,
     MemoryKind,
     Modality,
+    ModalityLoss,
     NamedEntity,
     Reliability,
     Session,
@@ -22,11 +23,21 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import MEMORY_NODE, clear_properties, finite_number, opened, sealed_properties, storable_value
+from graphmem.store.nodes import (
+    COMPRESSION_NODE,
+    ENTITY_NODE,
+    MEMORY_NODE,
+    clear_properties,
+    from_row,
+    opened,
+    sealed_properties,
+    storable_value,
+)
 from graphmem.store.rows import LAST, NodeSealer, from_ms, readable
 from graphmem.store.sources import opened_source
 from graphmem.store.tampering import Damage, only_intact, report
 
+T = TypeVar("T")
 _RELIABILITIES = frozenset(each.value for each in Reliability)
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
@@ -95,9 +106,7 @@ class Curve:
 
     def at(self, now: datetime) -> dict[str, Any]:
         """The parameters of a statement."""
-        speeds = {reliability.value: speed for reliability, speed in self.speeds.items()}
-        own = {"half_life": self.half_life, "residue": self.residue, "unconsolidated": self.unconsolidated}
-        return own | {"speeds": speeds, "now": now}
+        return asdict(self) | {"now": now}
 
 
 @dataclass(frozen=True)
@@ -200,26 +209,17 @@ async def list_linked(
 async def list_used(graph: Graph, session: Session, since: datetime) -> list[Standing]:
     """How the memories stand that were used since a moment; `memory/list_used`."""
     (row,) = await graph.run("memory/list_used", session, since=since)
-    return await only_intact(graph, session, row["memories"], lambda each: _read_standing(*each))
+    return await only_intact(graph, session, row["memories"], _read_standing)
 
 
 def _read_linked(row: Sequence[Any]) -> tuple[Standing, list[HeldEdge]]:
     """Return how a memory stands, and those of its edges that can be read."""
-    return _read_standing(*row[:-1]), [_held_edge(*edge) for edge in row[-1] if edge[-1] in _RELIABILITIES]
+    return _read_standing(row[:-1]), [from_row(HeldEdge, edge) for edge in row[-1] if edge[-1] in _RELIABILITIES]
 
 
-def _held_edge(other_id: str, type_: str, outgoing: bool, weight: float, reliability: str) -> HeldEdge:
-    return HeldEdge(other_id, type_, outgoing, weight, Reliability(reliability))
-
-
-def _read_standing(memory_id: str, *values: Any) -> Standing:
-    with readable("Memory", memory_id):
-        return Standing(memory_id, *read_values(("gravity", "last_accessed", "access_count"), values))
-
-
-def read_values(names: Sequence[str], values: Sequence[Any]) -> list[Any]:
-    """Return values of some properties of a memory as Python has them; ValueError, TypeError if one is none."""
-    return [MEMORY_NODE.clear[name].value(value) for name, value in zip(names, values, strict=True)]
+def _read_standing(row: Sequence[Any]) -> Standing:
+    with readable("Memory", row[0]):
+        return from_row(Standing, row)
 
 
 async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
@@ -272,10 +272,7 @@ async def count_of_student(graph: Graph, who: Who, wanted: Filter, when: Moment)
 def _filtered(wanted: Filter, when: Moment) -> dict[str, Any]:
     return {
         "label": None if wanted.modality is None else label_of(wanted.modality),
-        "kind": None if wanted.kind is None else wanted.kind.value,
-        "reliability": None if wanted.reliability is None else wanted.reliability.value,
-        "min_gravity": wanted.min_gravity,
-        "as_of": wanted.as_of,
+        **{name: value for name, value in asdict(wanted).items() if name != "modality"},
         **when.curve.at(when.now),
     }
 
@@ -288,7 +285,7 @@ async def list_around(
     if not rows:
         return None
     found = await find_by_ids(graph, who, rows[0]["ids"], session)
-    return found, await only_intact(graph, who, rows[0]["edges"], lambda edge: opened_edge(*edge))
+    return found, await only_intact(graph, who, rows[0]["edges"], opened_edge)
 
 
 async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
@@ -296,11 +293,7 @@ async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, li
 
     Every id asked for is a key; one that is not known has no edges.
     """
-    (row,) = await graph.run("memory/list_edges", who, ids=list(dict.fromkeys(ids)))
-    found: dict[str, list[Edge]] = {memory_id: [] for memory_id in ids}
-    for memory_id, edge in await only_intact(graph, who, row["edges"], lambda each: (each[0], opened_edge(*each[1:]))):
-        found[memory_id].append(edge)
-    return found
+    return await _by_memory(graph, who, "memory/list_edges", ids, opened_edge)
 
 
 async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
@@ -308,12 +301,7 @@ async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, 
 
     Every id asked for is a key; one that is not known has no sources.
     """
-    (row,) = await graph.run("memory/list_sources", who, ids=list(dict.fromkeys(ids)))
-    found: dict[str, list[Source]] = {memory_id: [] for memory_id in ids}
-    sources = await only_intact(graph, who, row["sources"], lambda each: (each[0], opened_source(*each[1:])))
-    for memory_id, source in sources:
-        found[memory_id].append(source)
-    return found
+    return await _by_memory(graph, who, "memory/list_sources", ids, lambda each: opened_source(*each))
 
 
 async def list_entities(
@@ -323,19 +311,23 @@ async def list_entities(
 
     Every id asked for is a key. Names are opened where there is a session.
     """
-    (row,) = await graph.run("memory/list_entities", who, ids=list(dict.fromkeys(ids)))
-    found: dict[str, list[NamedEntity]] = {memory_id: [] for memory_id in ids}
-    for memory_id, entity in await only_intact(graph, who, row["entities"], lambda each: _entity(session, *each)):
-        found[memory_id].append(entity)
+
+    def entity(row: Sequence[Any]) -> NamedEntity:
+        place = None if session is None else NodeSealer(session.keys, session, "Entity", row[0])
+        return opened(NamedEntity, ENTITY_NODE, dict(zip(("id", "kind", "name"), row, strict=True)), place)
+
+    return await _by_memory(graph, who, "memory/list_entities", ids, entity)
+
+
+async def _by_memory(
+    graph: Graph, who: Who, name: str, ids: Sequence[str], read: Callable[[Sequence[Any]], T]
+) -> dict[str, list[T]]:
+    """Return what a statement lists of some memories, by the memory's id, which is first in each of its rows."""
+    (row,) = await graph.run(name, who, ids=list(dict.fromkeys(ids)))
+    (rows,), found = row.values(), dict[str, list[T]]((memory_id, []) for memory_id in ids)
+    for memory_id, value in await only_intact(graph, who, rows, lambda each: (each[0], read(each[1:]))):
+        found[memory_id].append(value)
     return found
-
-
-def _entity(
-    session: Session | None, memory_id: str, entity_id: str, kind: str, sealed: bytes
-) -> tuple[str, NamedEntity]:
-    name = None if session is None else NodeSealer(session.keys, session, "Entity", entity_id).text("name", sealed)
-    with readable("Entity", entity_id):
-        return memory_id, NamedEntity(entity_id, EntityKind(kind), name)
 
 
 async def list_spanless(graph: Graph, who: Who) -> list[str]:
@@ -423,15 +415,161 @@ def _read_memory(row: Row, label: str, refs: list[str], session: Session | None)
         return opened(Memory, MEMORY_NODE, row, place, modality=Modality(label.lower()), source_refs=tuple(refs))
 
 
-def opened_edge(
-    type_: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int, reliability: str = "reliable"
-) -> Edge:
-    """Return a relationship as statements list it.
+def opened_edge(row: Sequence[Any]) -> Edge:
+    """Return a relationship as statements list it, in the order of its fields.
 
     Raises
     ------
     Tampered        a value of it is missing or of another type
     """
-    with readable(type_, f"{from_id} {to_id}"):
-        at, strength = from_ms(created_at), finite_number(weight)
-        return Edge(EdgeType(type_), strength, from_id, to_id, to_label, at, Reliability(reliability))
+    with readable(row[0], f"{row[2]} {row[3]}"):
+        return from_row(Edge, row)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Versions of a student's memories, and counts of what is only ever added; equal marks: nothing has changed."""
+
+    written: int
+    removed: int
+    compressions: int
+    concerns: int
+
+
+@dataclass(frozen=True)
+class MemoryStanding:
+    """A memory as it stands, as far as events tell of it."""
+
+    reinforcements: int
+    reliability: Reliability
+    ended: bool
+    flashbulb: bool
+
+
+async def find_marks(graph: Graph, session: Session, now: datetime) -> Marks | None:
+    """The marks of a student; None when the session has ended; `event/get_marks`."""
+    rows = await graph.run("event/get_marks", session, session_id=session.session_id, now=now)
+    return Marks(**rows[0]) if rows else None
+
+
+async def list_standings(graph: Graph, who: Who, since: int) -> dict[str, MemoryStanding]:
+    """Memories written after a version of the student's, as they stand, by id; `event/list_standings`."""
+    rows = await graph.run("event/list_standings", who, since=since)
+    return {row["id"]: from_row(MemoryStanding, row) for row in rows}
+
+
+async def list_event_ids(graph: Graph, who: Who) -> tuple[Iterable[str], Iterable[str]]:
+    """Ids of all memories and of all concerns of a student; `event/list_ids`."""
+    (row,) = await graph.run("event/list_ids", who)
+    return row["memories"], row["concerns"]
+
+
+async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[Edge] | None:
+    """The edges between a student's memories; `compression/list_edges`. None when the session has ended."""
+    rows = await graph.run("compression/list_edges", session, session_id=session.session_id, now=now)
+    if not rows:
+        return None
+    return await only_intact(graph, session, rows[0]["edges"], opened_edge)
+
+
+async def find_compressions(graph: Graph, who: Who, limit: int) -> list[Compression]:
+    """Compressions, newest first; `compression/list`."""
+    rows = await graph.run("compression/list", who, limit=limit)
+    return await only_intact(graph, who, rows[0]["compressions"], _compression) if rows else []
+
+
+def stored_compression(compression: Compression) -> dict[str, Any]:
+    """The properties of a compression's node; the losses as one list for each measure, in the order of modalities."""
+    losses = ("nodes", "entropy", "gravity", "edge_weight")
+    return (
+        clear_properties(COMPRESSION_NODE, compression)
+        | {"loss_modalities": [loss.modality for loss in compression.loss]}
+        | {f"loss_{name}": [getattr(loss, name) for loss in compression.loss] for name in losses}
+    )
+
+
+def _compression(row: Row) -> Compression:
+    with readable("Compression", str(row.get("id"))):
+        measures = (row["loss_nodes"], row["loss_entropy"], row["loss_gravity"], row["loss_edge_weight"])
+        lost = zip(row["loss_modalities"], *measures, strict=True)
+        loss = tuple(ModalityLoss(Modality(name), *numbers) for name, *numbers in lost)
+        return opened(Compression, COMPRESSION_NODE, row, None, loss=loss)
+
+
+@dataclass(frozen=True)
+class UnconsolidatedMemory:
+    """Features of a memory for consolidation: numbers only.
+
+    activity : messages a minute up to the one it is of
+    features : of its importance, as of then, in the order of `graphmem.maths.importance.Features`
+    salience, importance : as of then
+    """
+
+    id: str
+    at: datetime
+    snr: int
+    surprise: float
+    activity: float
+    features: tuple[float, ...]
+    strength: float
+    salience: float
+    importance: float
+
+
+@dataclass(frozen=True)
+class WaitingThoughts:
+    """The oldest thoughts that nobody has considered.
+
+    said : seconds at which the student spoke around them, in order
+    """
+
+    thoughts: tuple[UnconsolidatedMemory, ...]
+    said: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ConsolidationVerdict:
+    """Decision of consolidation on a thought.
+
+    activity : messages a minute of the time it is judged by
+    """
+
+    id: str
+    consolidated: bool
+    activity: float
+    importance: float
+    salience: float
+    strength: float
+
+
+async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | None) -> WaitingThoughts:
+    """Thoughts nobody has considered yet, said until a moment if one is given, oldest first; `thought/list`."""
+    (row,) = await graph.run(
+        "thought/list", who, limit=limit, until=until, seconds_before=RATE_WINDOW, seconds_after=SEGMENT_GAP
+    )
+    found = tuple(await only_intact(graph, who, row["thoughts"], _unconsolidated))
+    # The turns of a session that nobody closed are gone before its memories are considered.
+    said = {at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found}
+    return WaitingThoughts(found, tuple(sorted(said)))
+
+
+async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
+    """Write what was decided, once; `thought/consolidate`. How many thoughts had not been considered before."""
+    rows = await graph.run("thought/consolidate", who, verdicts=[_verdict_properties(v) for v in verdicts], now=now)
+    return int(rows[0]["considered"]) if rows else 0
+
+
+async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str, bool]:
+    """Of turns whose memories were all judged, by id: whether one of them was consolidated; `thought/list_kept`."""
+    rows = await graph.run("thought/list_kept", who, turn_ids=turn_ids)
+    return {row["turn_id"]: row["consolidated"] > 0 for row in rows if not row["waiting"]}
+
+
+def _unconsolidated(values: Sequence[Any]) -> UnconsolidatedMemory:
+    with readable("Memory", values[0]):
+        return from_row(UnconsolidatedMemory, values)
+
+
+def _verdict_properties(verdict: ConsolidationVerdict) -> dict[str, object]:
+    properties = asdict(verdict)
+    return {"id": properties.pop("id"), "properties": properties | ({"gravity": 1.0} if verdict.consolidated else {})}

@@ -4,6 +4,7 @@ The fields of a model say in their metadata how they are stored (`graphmem.model
 listed here beside them. A property of another name is neither exported nor imported (spec 2, 14).
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from dataclasses import Field as DataclassField
@@ -20,6 +21,7 @@ from pydantic import Field as Limits
 from graphmem import model
 from graphmem.model import Level, Modality, TurnState, Verdict
 from graphmem.model.fields import UNSTORED, Placement, Unit
+from graphmem.sealing import Stored, StudentLock
 from graphmem.store.rows import NodeSealer, from_ms, moment, readable
 
 ModelT = TypeVar("ModelT")
@@ -129,6 +131,7 @@ class NodeKind:
     description : of its part of the document
     hashed : the integrity hash covers it
     named : what its part of the document is called, where it is not called by its label
+    keyed : properties by which one is found, beside those of the student
     """
 
     label: str
@@ -136,6 +139,7 @@ class NodeKind:
     fields: tuple[Field, ...]
     hashed: bool = True
     named: str = ""
+    keyed: tuple[str, ...] = ("id",)
 
     @cached_property
     def sealed(self) -> Mapping[str, SealedForm]:
@@ -202,6 +206,69 @@ def _of(kind: type[ModelT], value: ModelT) -> ModelT:
     if type(value) is not kind:
         raise TypeError(f"a value is no {kind.__name__}")
     return value
+
+
+@cache
+def _columns(cls: type) -> Mapping[str, Callable[[Any], Any]]:
+    """Return the functions that read the fields of a class, by their names in their order."""
+
+    def optional(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda value: None if value is None else read(value)
+
+    hints = get_type_hints(cls)
+    names = cast(Any, cls)._fields if issubclass(cls, tuple) else [each.name for each in fields(cast(Any, cls))]
+    readers = {name: _value_reader(hints[name]) for name in names}
+    return {name: optional(read) if NoneType in get_args(hints[name]) else read for name, read in readers.items()}
+
+
+def from_row(cls: type[ModelT], row: Mapping[str, Any] | Sequence[Any], **apart: Any) -> ModelT:
+    """Return a value made of a row of a statement, by the types of its fields.
+
+    Parameters
+    ----------
+    cls : dataclass or named tuple
+    row : columns by the names of fields, others beside them, or values in the order of the fields
+    apart : fields that lie elsewhere
+
+    Raises
+    ------
+    ValueError, TypeError, AttributeError    a value is of another type
+    """
+    readers = _columns(cast(Any, cls))
+    values = row if isinstance(row, Mapping) else dict(zip(readers, row, strict=False))
+    own = {name: readers[name](values[name]) for name in readers if name in values and name not in apart}
+    return cls(**own, **apart)
+
+
+def unsealed(place: NodeSealer, form: SealedForm, name: str, value: Any, box: StudentLock | None = None) -> Any:
+    """Open a sealed property, by its form.
+
+    Parameters
+    ----------
+    place : of the node
+    form, name, value : of the property
+    box : lock of the student, where it was sealed while the student was locked
+
+    Raises
+    ------
+    Tampered        it does not open
+    """
+    if box is not None:
+        return place.boxed(name, value, box)
+    if form is SealedForm.TEXT:
+        return place.text(name, value)
+    return json.loads(place.packed(name, value)) if form is SealedForm.PACKED else place.json(name, value)
+
+
+def resealed(place: NodeSealer, form: SealedForm, name: str, value: Any, box: StudentLock | None = None) -> Stored:
+    """Seal what `unsealed` opens."""
+    if box is not None:
+        return place.seal_boxed(value, box)
+    if form is SealedForm.TEXT:
+        return place.seal(name, value)
+    if form is SealedForm.PACKED:
+        return place.seal_packed(name, json.dumps(value, ensure_ascii=False).encode())
+    return place.seal_json(name, value)
 
 
 def finite_number(value: Any) -> float:
@@ -366,12 +433,18 @@ def _locked(name: str, type_: Any = bytes) -> Field:
 
 
 def _node_kind(
-    label: str, description: str, cls: type | None, *more: Field, named: str = "", hashed: bool = True
+    label: str,
+    description: str,
+    cls: type | None,
+    *more: Field,
+    named: str = "",
+    hashed: bool = True,
+    keyed: tuple[str, ...] = ("id",),
 ) -> NodeKind:
     """A kind of node of what its model tells and of what only the graph holds, whose type counts where both do."""
     told, own = of(cls) if cls is not None else (), {each.name: each for each in more}
     kept = tuple(replace(each, type=own.pop(each.name).type) if each.name in own else each for each in told)
-    return NodeKind(label, description, (*_OWNER, *kept, *own.values()), hashed, named)
+    return NodeKind(label, description, (*_OWNER, *kept, *own.values()), hashed, named, keyed)
 
 
 _OPENED = dict[str, Any]
@@ -409,6 +482,7 @@ COMPANION_NODE = _node_kind(
     Field("id", Literal["companion"]),
     Field("prediction", _OPENED | None, SealedForm.JSON, hashed=False),
     Field("prediction_embedding", list[float] | None, SealedForm.VECTOR, exported=False, hashed=False),
+    keyed=(),
 )
 MEMORY_NODE = _node_kind(
     "Memory",
@@ -431,7 +505,7 @@ FACT_NODE = _node_kind("Fact", "Properties of a fact.", model.Fact, Field("origi
 LEDGER_ENTRY_NODE = _node_kind(
     "LedgerEntry", "Properties of a ledger entry.", model.LedgerEntry, Field("ended", bool | None), _EMBEDDING
 )
-ENTITY_NODE = _node_kind("Entity", "Properties of an entity.", model.NamedEntity, Field("key", Name))
+ENTITY_NODE = _node_kind("Entity", "Properties of an entity.", model.NamedEntity, Field("key", Name), keyed=("key",))
 UNCERTAINTY_NODE = _node_kind(
     "Uncertainty", "Properties of an uncertainty.", model.Uncertainty, Field("undo", _OPENED | None, SealedForm.JSON)
 )
@@ -471,6 +545,7 @@ SOURCE_NODE = _node_kind(
     Field("kind", Name),
     Field("formed_at", Time | None),
     Field("snr", Annotated[int, Limits(ge=0, le=1000)] | None),
+    keyed=("kind", "ref"),
 )
 COMPRESSION_NODE = _node_kind(
     "Compression",
@@ -511,6 +586,34 @@ NODE_KINDS: Mapping[str, NodeKind] = {
     each.label: each for each in tuple(globals().values()) if isinstance(each, NodeKind)
 }
 """The kinds of nodes of a student by their labels."""
+
+
+def pattern(label: str, given: str) -> str:
+    """Return what matches one node of a kind in Cypher: a student's, or a concept of the institution.
+
+    Parameters
+    ----------
+    label : str, kind of the node
+    given : str, the expression that gives its key
+
+    Examples
+    --------
+    >>> pattern("Entity", "row.id")
+    'Entity {institution: $institution, student_id: $student_id, key: row.id}'
+    >>> pattern("Student", "row.from")
+    'Student {institution: $institution, id: $student_id}'
+    """
+    found = {"institution": "$institution", "student_id": "$student_id"} | dict.fromkeys(("id", "key"), given)
+    if label == "Student":
+        found["id"] = "$student_id"
+    return f"{label} {{{', '.join(f'{name}: {found[name]}' for name in keys(label))}}}"
+
+
+def keys(label: str) -> tuple[str, ...]:
+    """Return the properties by which a node of a kind is found, which have an index in this order."""
+    if label in ("Student", "Concept"):
+        return ("institution", "id")
+    return ("institution", "student_id", *NODE_KINDS[label].keyed)
 
 
 def kind_of(labels: Sequence[str] | frozenset[str]) -> str | None:

@@ -18,7 +18,7 @@ from graphmem.model import (
     outcome_of,
 )
 from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.nodes import finite_number
+from graphmem.store.nodes import finite_number, from_row
 from graphmem.store.rows import NodeSealer, from_ms, readable
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.tampering import Damage, only_intact, report
@@ -42,7 +42,7 @@ async def list_known_ids(graph: Graph, who: Who) -> list[str]:
 
 async def list_unknown_concepts(graph: Graph, institution: str, ids: Sequence[str]) -> list[str]:
     """Those of some ids that are no concept of the world; `overlay/list_unknown`."""
-    return [row["id"] for row in await graph.run("overlay/list_unknown", institution=institution, ids=list(ids))]
+    return [row["id"] for row in await graph.run("overlay/list_unknown", institution=institution, ids=ids)]
 
 
 async def reveal_together(
@@ -58,9 +58,9 @@ async def reveal_together(
 
     async def work(tx: Transaction) -> bool | None:
         missing.clear()
-        if not await tx.run("overlay/reveal", ids=list(ids), now=now):
+        if not await tx.run("overlay/reveal", ids=ids, now=now):
             return False
-        rows = await tx.run("overlay/discover", edge_ids=list(edge_ids), now=now)
+        rows = await tx.run("overlay/discover", edge_ids=edge_ids, now=now)
         found = {row["edge_id"] for row in rows}
         missing.extend(each for each in edge_ids if each not in found)
         return None if missing else True
@@ -128,7 +128,7 @@ async def save_practice(
 
 async def _set_retentions(tx: Transaction, ids: Sequence[str], plan: Plan) -> dict[str, Retained]:
     """Work out how concepts are held, from all their practice, and keep it; by concept id."""
-    found = {row["id"]: plan(_practice(row)) for row in await tx.run("overlay/list_practice", ids=list(ids))}
+    found = {row["id"]: plan(_practice(row)) for row in await tx.run("overlay/list_practice", ids=ids)}
     held = {id: retention for id, retention in found.items() if retention is not None}
     await tx.run("overlay/set_retention", retentions=[{"id": id} | asdict(each) for id, each in held.items()])
     return held
@@ -136,12 +136,12 @@ async def _set_retentions(tx: Transaction, ids: Sequence[str], plan: Plan) -> di
 
 async def find_practice(graph: Graph, who: Who, ids: Sequence[str]) -> Mapping[str, list[Practice]]:
     """All practice of some known concepts, by their ids; `overlay/list_practice`."""
-    return {row["id"]: _practice(row) for row in await graph.run("overlay/list_practice", who, ids=list(ids))}
+    return {row["id"]: _practice(row) for row in await graph.run("overlay/list_practice", who, ids=ids)}
 
 
 async def find_evidence(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> Mapping[str, tuple[str, ...]]:
     """Ids of the memories that speak of some concepts, by their ids; `overlay/list_evidence`."""
-    rows = await graph.run("overlay/list_evidence", who, ids=list(ids), limit=limit)
+    rows = await graph.run("overlay/list_evidence", who, ids=ids, limit=limit)
     return {row["id"]: tuple(row["memories"]) for row in rows}
 
 
@@ -173,7 +173,7 @@ async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> l
 
 async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
     """Some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
-    rows = await graph.run("overlay/list_held", who, ids=list(ids))
+    rows = await graph.run("overlay/list_held", who, ids=ids)
     return await only_intact(graph, who, rows, lambda row: _read_known(who, None, row["known"], Damage()))
 
 
@@ -195,14 +195,9 @@ def _read_known(who: Who, session: Session | None, row: Sequence[Any], damage: D
         return Known(concept, finite_number(attitude), finite_number(familiarity), from_ms(since), notes, retention)
 
 
-def _retention(
-    concept_id: str, mastery: float | None, stability: float, difficulty: float, practised_at: int, due_at: int
-) -> Retained | None:
-    if mastery is None:
-        return None
+def _retention(concept_id: str, *held: Any) -> Retained | None:
     with readable("KNOWS", concept_id):
-        numbers = finite_number(mastery), finite_number(stability), finite_number(difficulty)
-        return Retained(*numbers, from_ms(practised_at), from_ms(due_at))
+        return None if held[0] is None else from_row(Retained, held)
 
 
 async def list_discovered(graph: Graph, who: Who) -> list[str]:
@@ -212,5 +207,5 @@ async def list_discovered(graph: Graph, who: Who) -> list[str]:
 
 async def list_frontier(graph: Graph, who: Who, weak: Sequence[str], limit: int) -> list[Concept]:
     """Unknown concepts whose prerequisites are known, and none of them weak; `overlay/frontier`."""
-    rows = await graph.run("overlay/frontier", who, weak=list(weak), limit=limit)
+    rows = await graph.run("overlay/frontier", who, weak=weak, limit=limit)
     return [concept_of(row["concept"]) for row in rows]

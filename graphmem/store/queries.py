@@ -8,19 +8,26 @@ A file begins with comment lines::
     // params: institution: str, student_id: str, turn_id: str
     // returns: version: int
 
+One that serves several kinds of nodes names them in one more line, and is loaded once for each of them, as
+`changes/set:Memory` or `changes/link:Memory-Entity`: dynamic labels would find no index. There `NODE` (or `FROM` and
+`TO`) stand for what matches the node of `row.id` (of `row.from` and `row.to`), `NODE_LABEL` for its label, `NODE_INDEX`
+for its label and the properties of its index::
+
+    // nodes: Memory, Uncertainty
+
 `scope: student` statements must declare and use `institution` and `student_id`; `scope: institution`
 ones `institution`; `scope: service` ones see every tenant and serve start, sweeping and health only.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from graphmem.errors import QueryError
-from graphmem.store.planning import PLANNED
+from graphmem.store.nodes import keys, pattern
 
 # A wheel carries the folder inside the package; in a checkout it lies beside it.
 _INSTALLED = Path(__file__).parents[1] / "cypher"
@@ -34,6 +41,9 @@ SCOPES: Mapping[str, frozenset[str]] = {
     "service": frozenset(),
 }
 _HEADER = re.compile(r"^//\s*(mode|scope|params|returns):[ \t]*(.*)$", re.MULTILINE)
+_NODES = re.compile(r"^// nodes: (.*)\n", re.MULTILINE)
+_PLACE = re.compile(r"\b(NODE|FROM|TO)(|_LABEL|_INDEX)\b")
+_GIVEN_AS = {"NODE": "row.id", "FROM": "row.from", "TO": "row.to"}
 _DECLARED_NAME = re.compile(r"(?:^|,)\s*(\w+)\s*:")
 _NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`", re.DOTALL)
 _LIST_LITERAL = re.compile(r"\[[^\]]*\]")
@@ -165,7 +175,25 @@ def load_folder(noun: str) -> dict[str, CypherStatement]:
     ['question/answer', 'question/delete_old', 'question/list', 'question/list_old']
     """
     names = [f"{noun}/{path.stem}" for path in sorted((CYPHER / noun).glob("*.cypher"))]
-    return {name: parse(name, read(name)) for name in names}
+    sources = {full: source for name in names for full, source in _for_kinds(name, read(name))}
+    return {name: parse(name, source) for name, source in sources.items()}
+
+
+def _for_kinds(name: str, source: str) -> Iterator[tuple[str, str]]:
+    """Yield a statement by its name, once for each kind of nodes that it serves."""
+    kinds = _NODES.search(source)
+    if kinds is None:
+        yield name, source
+        return
+    for served in kinds[1].split(", "):
+        labels = dict(zip(("FROM", "TO") if "-" in served else ("NODE",), served.split("-"), strict=True))
+
+        def of_kind(found: re.Match[str], labels: Mapping[str, str] = labels) -> str:
+            label, given = labels[found[1]], _GIVEN_AS[found[1]]
+            index = f"{label}({', '.join(keys(label))})"
+            return {"": pattern(label, given), "_LABEL": label, "_INDEX": index}[found[2]]
+
+        yield f"{name}:{served}", _PLACE.sub(of_kind, source.replace(kinds[0], ""))
 
 
 def read(name: str) -> str:
@@ -185,3 +213,53 @@ def browser_query(institution: str, student_id: str) -> str:
     """
     text = read("browser/student_graph").strip()
     return text.replace("$institution", json.dumps(institution)).replace("$student_id", json.dumps(student_id))
+
+
+PLANNED = (
+    "student/settle_sealing",
+    "companion/get_default",
+    "student/create",
+    "student/find",
+    "password/count_try",
+    "password/settle_try",
+    "integrity/get_root",
+    "integrity/list_pages",
+    "session/open",
+    "turn/get_before",
+    "turn/list",
+    "fact/list",
+    "memory/get_state",
+    "memory/list_written",
+    "uncertainty/list",
+    "ledger/list",
+    "overlay/get_versions",
+    "world/list_names",
+    "memory/list_linked",
+    "turn/complete",
+    "job/list_unformed",
+    "integrity/list_notes",
+    "integrity/list_nodes",
+    "integrity/list_edges",
+    "integrity/save",
+    "job/claim",
+    "job/any_running",
+    "question/list",
+    "changes/begin",
+    "changes/form_source",
+    "changes/create:Memory",
+    "changes/link_sources",
+    "changes/create:Entity",
+    "changes/link:Memory-Entity",
+    "changes/link:Memory-Memory",
+    "changes/start_episode",
+    "changes/set:Memory",
+    "memory/find",
+    "integrity/note",
+)
+"""Statements of a first conversation, from enrolment to a context and the jobs, in the order of their first use.
+
+Each starts at an index, whatever the database holds: statistics teach it nothing, and planned anew with few open
+sessions some would read all of them.
+"""
+NOTED = ("turn/complete",)
+"""Statements that are sent with a note of what they touch, which their caller knows: a student waits for them."""

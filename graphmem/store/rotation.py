@@ -98,7 +98,7 @@ async def replace_key(graph: Graph, who: Who, keys: Rekeying, next_key: bytes, n
     async def work(tx: Transaction) -> bool | None:
         if not await tx.run("rotation/lock", now=now):
             return None
-        rows = await tx.run("rotation/list_observations", kinds=[Kind.OBSERVE.value])
+        rows = await tx.run("rotation/list_observations", kinds=[Kind.OBSERVE])
         await _reseal_nodes(keys, [row["element"] for row in rows], Damage(), now, tx)
         finished = await tx.run(
             "rotation/finish",
@@ -136,7 +136,7 @@ def _resealed(keys: Rekeying, who: Who, label: str, row: Row, turns: int, damage
         if not isinstance(value := properties[name], bytes | bytearray):
             continue
         place = (label, bound_to(label, name, properties, turns), name)
-        if label == "Job" and properties["kind"] == Kind.OBSERVE.value:
+        if label == "Job" and properties["kind"] == Kind.OBSERVE:
             sealed = damage.opened(partial(_reboxed, keys, who, place, bytes(value)))
         else:
             sealed = damage.opened(partial(_again, keys, who, place, bytes(value)))

@@ -12,7 +12,7 @@ import numpy as np
 from graphmem import sealing
 from graphmem.errors import Tampered
 from graphmem.model import Keys, SourceKind, Vector, Who
-from graphmem.sealing import PAD, Stored, padded
+from graphmem.sealing import PAD, Stored, StudentLock, padded
 
 T = TypeVar("T")
 
@@ -100,6 +100,17 @@ class NodeSealer:
         if self._keys.clear:
             return value.decode()
         return sealing.seal_bytes(self._keys, self._who, (*self._place, field), padded(compress(value, QUICKLY)))
+
+    def boxed(self, field: str, sealed: Stored, lock: StudentLock) -> Any:
+        """Open JSON that was sealed while the student was locked."""
+        try:
+            return json.loads(sealing.open_sealed_box(self._keys, self._who, lock, sealed))
+        except Tampered as e:
+            raise Tampered.at(*self._place, field) from e
+
+    def seal_boxed(self, value: Any, lock: StudentLock) -> Stored:
+        """Seal anything JSON can say as `boxed` opens it."""
+        return sealing.seal_for(lock, self._who, json.dumps(value, ensure_ascii=False))
 
     def seal_vector(self, field: str, vector: Vector) -> bytes | list[float]:
         """Seal an embedding; readable it is a list of numbers."""

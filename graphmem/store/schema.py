@@ -110,12 +110,8 @@ async def find_embedder(graph: Graph) -> tuple[str, int] | None:
 
 async def drop_embeddings(graph: Graph, limit: int) -> AsyncIterator[int]:
     """Drop all sealed embeddings, some students at a time; how many of each page; `memory/drop_embeddings`."""
-    institution = student_id = ""
-    while rows := await graph.run(
-        "memory/drop_embeddings", after_institution=institution, after_id=student_id, limit=limit
-    ):
+    async for rows in graph.student_pages("memory/drop_embeddings", limit):
         yield sum(row["dropped"] for row in rows)
-        institution, student_id = rows[-1]["institution"], rows[-1]["id"]
 
 
 async def set_embedder(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:

@@ -1,14 +1,14 @@
-"""Students, their locks and their sessions in the graph (spec 2, 14)."""
+"""Students, their locks and sessions, and service tokens in the graph (spec 2, 14, 15)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
+from graphmem.model import Companion, Keys, ServiceToken, Session, Student, StudentSummary, Who
 from graphmem.sealing import SEALING_OFF, Argon2, Stored, StudentLock
-from graphmem.store.graph import Graph
-from graphmem.store.nodes import STUDENT_NODE
+from graphmem.store.graph import Graph, Row
+from graphmem.store.nodes import COMPANION_NODE, STUDENT_NODE, clear_properties, from_row, opened, sealed_properties
 from graphmem.store.rows import NodeSealer, moment
 from graphmem.store.tampering import Damage
 
@@ -21,14 +21,14 @@ SEALING_ON = "on"
 class Enrolled:
     """A student as found in the graph, with what the password opens.
 
+    companion : properties of the companion
     next_key : the keys that a rotation which is not finished seals anew with, themselves sealed
     """
 
     student: Student
     lock: StudentLock
-    sealed_name: Stored | None = None
-    sealed_persona: Stored = b""
-    expertise: tuple[str, ...] = ()
+    sealed_name: Stored | None
+    companion: Row = field(repr=False)
     next_key: bytes | None = None
 
 
@@ -71,12 +71,8 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
     student = lock_properties(enrolment.lock) | {"created_at": now, "time_zone": enrolment.time_zone}
     if enrolment.display_name is not None:
         student[DISPLAY_NAME] = NodeSealer(keys, who, "Student", "student").seal(DISPLAY_NAME, enrolment.display_name)
-    properties = {
-        "id": "companion",
-        "tolerance": companion.tolerance,
-        "expertise": list(companion.expertise),
-        "persona": _sealed_persona(keys, who, companion),
-    }
+    properties = {"id": "companion"} | clear_properties(COMPANION_NODE, companion)
+    properties |= _sealed_persona(keys, who, companion)
     rows = await graph.run("student/create", who, student=student, companion=properties)
     return bool(rows and rows[0]["created"])
 
@@ -97,34 +93,15 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
     if not rows:
         return None
     (row,) = rows
-    found = row["student"]
-    student = Student(
-        id=found["id"],
-        institution=found["institution"],
-        created_at=moment(found["created_at"]),
-        tolerance=row["companion"]["tolerance"],
-        session_ids=tuple(row["session_ids"]),
-        recoveries=tuple(moment(each) for each in found.get("recoveries", ())),
-        time_zone=found.get("time_zone"),
-    )
-    lock = StudentLock(
-        salt=bytes(found["salt"]),
-        argon2=Argon2(found["argon2_ops"], found["argon2_memory"]),
-        wrapped_key=bytes(found["wrapped_key"]),
-        sealed_private_key=bytes(found["sealed_private_key"]),
-        public_key=bytes(found["public_key"]),
-        public_key_seal=bytes(found.get("public_key_seal", b"")),
-        clear=found.get("sealing") == SEALING_OFF,
-        recovery_copy=bytes(found.get("recovery_copy", b"")),
-    )
-    companion = row["companion"]
+    found, companion = row["student"], row["companion"]
+    told = {"tolerance": companion["tolerance"], "session_ids": row["session_ids"], DISPLAY_NAME: None}
+    argon2 = Argon2(found["argon2_ops"], found["argon2_memory"])
     next_key = found.get("next_key")
     return Enrolled(
-        student,
-        lock,
+        from_row(Student, found | told),
+        from_row(StudentLock, found, argon2=argon2, clear=found.get("sealing") == SEALING_OFF),
         found.get(DISPLAY_NAME),
-        companion["persona"],
-        tuple(companion["expertise"]),
+        companion,
         None if next_key is None else bytes(next_key),
     )
 
@@ -138,10 +115,7 @@ def opened_name(enrolled: Enrolled, session: Session, damage: Damage) -> str | N
 def opened_companion(enrolled: Enrolled, session: Session, damage: Damage) -> Companion | None:
     """Decrypt the companion of a student; None where it does not open."""
     place = NodeSealer(session.keys, session, "Companion", "companion")
-    told = damage.opened(lambda: place.json("persona", enrolled.sealed_persona))
-    if told is None:
-        return None
-    return Companion(told["name"], told["persona"], enrolled.student.tolerance, enrolled.expertise)
+    return damage.opened(lambda: opened(Companion, COMPANION_NODE, enrolled.companion, place))
 
 
 async def update_companion(graph: Graph, session: Session, enrolled: Enrolled, companion: Companion) -> bool:
@@ -149,9 +123,9 @@ async def update_companion(graph: Graph, session: Session, enrolled: Enrolled, c
     rows = await graph.run(
         "companion/update",
         session,
-        old_persona=enrolled.sealed_persona,
-        persona=_sealed_persona(session.keys, session, companion),
-        expertise=list(companion.expertise),
+        old_persona=enrolled.companion["persona"],
+        expertise=companion.expertise,
+        **_sealed_persona(session.keys, session, companion),
     )
     return bool(rows)
 
@@ -169,13 +143,12 @@ async def save_default_companion(graph: Graph, institution: str, companion: Comp
         institution=institution,
         called=companion.name,
         persona=companion.persona,
-        expertise=list(companion.expertise),
+        expertise=companion.expertise,
     )
 
 
-def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> Stored:
-    told = {"name": companion.name, "persona": companion.persona}
-    return NodeSealer(keys, who, "Companion", "companion").seal_json("persona", told)
+def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> dict[str, Any]:
+    return sealed_properties(NodeSealer(keys, who, "Companion", "companion"), COMPANION_NODE, companion)
 
 
 async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
@@ -238,7 +211,7 @@ async def save_public_key(graph: Graph, who: Who, public_key: bytes, seal: bytes
 async def list_unvouched(graph: Graph, limit: int) -> list[Who]:
     """Students of an older schema that no server has vouched for; `student/list_unvouched`."""
     rows = await graph.run("student/list_unvouched", limit=limit)
-    return [Who(row["institution"], row["student_id"]) for row in rows]
+    return [from_row(Who, row) for row in rows]
 
 
 async def count_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime) -> bool:
@@ -348,7 +321,7 @@ async def keep_closing(graph: Graph, closing: Session, worked_until: datetime) -
 async def list_closing(graph: Graph, now: datetime, limit: int = 100) -> list[Who]:
     """Students with a closing session that no process is at; `session/list_closing`."""
     rows = await graph.run("session/list_closing", now=now, limit=limit)
-    return [Who(row["institution"], row["student_id"]) for row in rows]
+    return [from_row(Who, row) for row in rows]
 
 
 async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> bool | None:
@@ -360,13 +333,13 @@ async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime)
 async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -> list[tuple[Who, str]]:
     """Sessions whose time is over; `session/list_expired`."""
     rows = await graph.run("session/list_expired", now=now, limit=limit)
-    return [(Who(r["institution"], r["student_id"]), r["session_id"]) for r in rows]
+    return [(from_row(Who, r), r["session_id"]) for r in rows]
 
 
 async def list_running(graph: Graph, held: Sequence[Who], now: datetime) -> set[Who]:
     """Those of some students whose session runs; `session/list_running`."""
     rows = await graph.run("session/list_running", students=[asdict(each) for each in held], now=now)
-    return {Who(row["institution"], row["student_id"]) for row in rows}
+    return {from_row(Who, row) for row in rows}
 
 
 async def count_sessions(graph: Graph, now: datetime) -> int:
@@ -383,3 +356,39 @@ def lock_properties(lock: StudentLock) -> dict[str, Any]:
     # Null takes a copy away that was made while the institution had a recovery key.
     properties["recovery_copy"] = lock.recovery_copy or None
     return properties | {"argon2_ops": argon2["ops"], "argon2_memory": argon2["memory"]}
+
+
+async def create_token(graph: Graph, institution: str, token: ServiceToken) -> None:
+    """Keep that a service token was made; `token/create`."""
+    await graph.run(
+        "token/create",
+        institution=institution,
+        id=token.id,
+        called=token.name,
+        role=token.role.value,
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+    )
+
+
+async def find_token_use(graph: Graph, institution: str, token_id: str) -> tuple[datetime | None] | None:
+    """When a service token that was not revoked was last noted as used, if ever; `token/find`. None without one."""
+    rows = await graph.run("token/find", institution=institution, id=token_id)
+    used = rows[0]["used_at"] if rows else None
+    return (used and moment(used),) if rows else None
+
+
+async def touch_token(graph: Graph, institution: str, token_id: str, now: datetime) -> None:
+    """Note that a service token is used; `token/touch`."""
+    await graph.run("token/touch", institution=institution, id=token_id, now=now)
+
+
+async def save_revocation(graph: Graph, institution: str, token_id: str, now: datetime) -> ServiceToken | None:
+    """Revoke a service token; `token/revoke`. None where the institution has none of this id."""
+    rows = await graph.run("token/revoke", institution=institution, id=token_id, now=now)
+    return from_row(ServiceToken, rows[0]) if rows else None
+
+
+async def list_stored_tokens(graph: Graph, institution: str, limit: int) -> list[ServiceToken]:
+    """An institution's service tokens, the newest first; `token/list`."""
+    return [from_row(ServiceToken, row) for row in await graph.run("token/list", institution=institution, limit=limit)]

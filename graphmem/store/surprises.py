@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 
-from graphmem.model import Question, Session, SurpriseResponse, Verdict
+from graphmem.model import Question, Session, SurpriseResponse, Verdict, Who
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
 from graphmem.store.nodes import QUESTION_NODE, opened
@@ -53,7 +53,7 @@ async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> 
 
     An id of any other memory, or of none, is left out.
     """
-    rows = await graph.run("surprise/list_responses", session, ids=list(ids))
+    rows = await graph.run("surprise/list_responses", session, ids=ids)
     found = await only_intact(
         graph, session, rows, lambda row: (row["id"], _response(session, row["id"], row["response"]))
     )
@@ -87,3 +87,9 @@ def opened_question(session: Session, row: Row) -> Question:
 async def save_answer(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:
     """Note that a question was answered; `question/answer`. False without such a question."""
     return bool(await graph.run("question/answer", session, question_id=question_id, now=now))
+
+
+async def delete_idle_questions(graph: Graph, who: Who) -> int:
+    """Delete waiting questions that no memory raises which still holds; how many; `drift/delete_questions`."""
+    rows = await graph.run("drift/delete_questions", who)
+    return int(rows[0]["deleted"]) if rows else 0

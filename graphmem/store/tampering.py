@@ -1,20 +1,22 @@
 """Sealed values that do not open: left out of what is read, logged, counted and noted in the graph (spec 14).
 
-One altered value costs one node: whoever reads many rows goes on with the others.
+One altered value costs one node: whoever reads many rows goes on with the others. Clear values of another type than
+declared, which Neo4j cannot compute with, are taken away; counts of the student are made again from the other nodes.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from graphmem import metrics
 from graphmem.errors import Tampered
 from graphmem.model import Who
-from graphmem.store.graph import Graph
-from graphmem.store.rows import moment
+from graphmem.store.document import EdgeProperties, KnownPart
+from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.nodes import NODE_KINDS, Field, from_row, kind_of
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -90,9 +92,83 @@ async def report(graph: Graph, who: Who, damage: Sequence[Tampered]) -> None:
 async def count_noticed(graph: Graph) -> Noticed:
     """Count what did not open, of all students; `tampering/count`."""
     (row,) = await graph.run("tampering/count")
-    return Noticed(row["values"], row["students"], None if row["newest"] is None else moment(row["newest"]))
+    return from_row(Noticed, row)
 
 
 async def forget_noticed(graph: Graph, who: Who) -> None:
     """Forget what of a student did not open; `tampering/forget`."""
     await graph.run("tampering/forget", who)
+
+
+EDGE_FIELDS: Mapping[str, Field] = {
+    name: Field(name, given.annotation)
+    for name, given in (KnownPart.model_fields | EdgeProperties.model_fields).items()
+    if name not in ("notes", "practice")
+}
+"""Clear properties of relationships, of whatever type."""
+INDISPENSABLE = ("Student", "Companion")
+"""Nodes without which there is no student: what is required of them is never null."""
+
+
+async def mend(graph: Graph, who: Who) -> bool:
+    """Take a student's clear values of another type than declared away, and note each; False where there is none.
+
+    `backup/list_nodes`, `backup/list_edges` and `tampering/mend` in one transaction, then `tampering/note`.
+    """
+    damage: list[Tampered] = []
+
+    async def work(tx: Transaction) -> bool | None:
+        nodes = await tx.run("backup/list_nodes")
+        edges = await tx.run("backup/list_edges", elements=[row["element"] for row in nodes])
+        damage[:] = [Tampered.altered(*place) for row in (*nodes, *edges) for place in _mistyped(row)]
+        changed = [{"element": row["element"], "properties": _instead(row, nodes)} for row in (*nodes, *edges)]
+        await tx.run("tampering/mend", changed=[each for each in changed if each["properties"]])
+        return True if damage else None
+
+    mended = bool(await graph.transact(who, work))
+    await report(graph, who, damage)
+    return mended
+
+
+def _mistyped(row: Row) -> list[tuple[str, str, str]]:
+    """Return the label or type, id and property of each clear value of a node or relationship of another type."""
+    properties, label = row["properties"], row.get("type") or kind_of(row["labels"])
+    if label is None:
+        return []
+    clear = EDGE_FIELDS if "type" in row else NODE_KINDS[label].clear
+    place = row["element"] if "type" in row else str(properties.get("id", properties.get("key", "")))
+    wrong = [
+        name
+        for name, field in clear.items()
+        if field.exported and not field.fits(properties.get(name), required=label in INDISPENSABLE)
+    ]
+    return [(label, "student" if label == "Student" else place, name) for name in wrong]
+
+
+def _instead(row: Row, nodes: Sequence[Row]) -> dict[str, Any]:
+    """Return what is to be set instead of the values of another type."""
+    return {name: _mended_count(name, nodes) if label in INDISPENSABLE else None for label, _, name in _mistyped(row)}
+
+
+def _mended_count(name: str, nodes: Sequence[Row]) -> Any:
+    """Return what a count or setting of a student or companion is from now on, by what the other nodes hold."""
+
+    def highest(label: str, name: str) -> int:
+        values = [row["properties"].get(name) for row in nodes if label in row["labels"]]
+        return max((value for value in values if type(value) is int), default=0)
+
+    # Later than all that was written, so that everybody reads it again.
+    version, sources = highest("Memory", "written") + 1, sum("Source" in row["labels"] for row in nodes)
+    known = {
+        "created_at": datetime.now(UTC),
+        "version": version,
+        "memory_version": version,
+        "memories_removed": version,
+        "turns": max(highest("Turn", "seq"), sources),
+        "facts": highest("Fact", "seq"),
+        "tolerance": 0.5,
+        "expertise": [],
+        **dict.fromkeys(("calls", "input_tokens", "output_tokens"), 0),
+        "cost": 0.0,
+    }
+    return known.get(name)

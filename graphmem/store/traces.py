@@ -1,6 +1,5 @@
 """Texts elsewhere in the graph that tell what a memory says: read before it is forgotten, changed with it (spec 14)."""
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,12 +9,16 @@ from typing import Any
 
 from graphmem.errors import Tampered
 from graphmem.model import Erased, Memory, Session, Vector
-from graphmem.sealing import StudentLock, open_sealed_box, seal_for
+from graphmem.sealing import StudentLock
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Kind
 from graphmem.store.memories import sealed_memory
+from graphmem.store.nodes import SealedForm, resealed, unsealed
 from graphmem.store.rows import NodeSealer
 from graphmem.store.tampering import Damage, report
+
+GOING = ("version", "emptied", "facts", "turns", "entries", "questions", "jobs", "prediction")
+"""Fields of `Forgetting` that `memory/forget` takes."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: da
     for i, kind, sealed in row["jobs"]:
         # What was tampered with is reported when its job runs; it must not keep others from being forgotten.
         with suppress(Tampered):
-            jobs.append(WaitingWork(i, kind, _payload(session, lock, i, kind, sealed)))
+            place, box = NodeSealer(session.keys, session, "Job", i), lock if kind == Kind.OBSERVE else None
+            jobs.append(WaitingWork(i, kind, unsealed(place, SealedForm.WORK, "payload", sealed, box)))
     prediction = ""
     if row["prediction"] is not None:
         place = NodeSealer(session.keys, session, "Companion", f"companion@{row['turns']}")
@@ -106,16 +110,9 @@ async def delete_with_traces(
             "memory/forget",
             session_id=session.session_id,
             id=memory_id,
-            version=forgetting.version,
             kept=[memory.id for memory, _ in forgetting.rewritten],
-            emptied=list(forgetting.emptied),
-            facts=list(forgetting.facts),
-            turns=list(forgetting.turns),
-            entries=list(forgetting.entries),
-            questions=list(forgetting.questions),
-            jobs=list(forgetting.jobs),
-            prediction=forgetting.prediction,
             now=now,
+            **{name: getattr(forgetting, name) for name in GOING},
         )
         if not rows:
             return None
@@ -125,23 +122,13 @@ async def delete_with_traces(
             await tx.run(
                 "memory/rewrite",
                 memories=[{"id": m.id, "properties": sealed_memory(session, m, v)} for m, v in forgetting.rewritten],
-                jobs=[{"id": job.id, "payload": _sealed_payload(session, lock, job)} for job in forgetting.payloads],
+                jobs=[_resealed_job(session, lock, job) for job in forgetting.payloads],
             )
         return current, Erased(**counts)
 
     return await graph.transact(session, work)
 
 
-def _payload(session: Session, lock: StudentLock, job_id: str, kind: str, sealed: Any) -> Mapping[str, Any]:
-    told: Mapping[str, Any]
-    if kind == Kind.OBSERVE:
-        told = json.loads(open_sealed_box(session.keys, session, lock, sealed))
-    else:
-        told = NodeSealer(session.keys, session, "Job", job_id).json("payload", sealed)
-    return told
-
-
-def _sealed_payload(session: Session, lock: StudentLock, job: WaitingWork) -> Any:
-    if job.kind == Kind.OBSERVE:
-        return seal_for(lock, session, json.dumps(job.payload))
-    return NodeSealer(session.keys, session, "Job", job.id).seal_json("payload", job.payload)
+def _resealed_job(session: Session, lock: StudentLock, job: WaitingWork) -> dict[str, Any]:
+    place, box = NodeSealer(session.keys, session, "Job", job.id), lock if job.kind == Kind.OBSERVE else None
+    return {"id": job.id, "payload": resealed(place, SealedForm.WORK, "payload", job.payload, box)}

@@ -32,13 +32,20 @@ from graphmem.model import (
 from graphmem.sealing import Stored
 from graphmem.store import usage as usages
 from graphmem.store.concerns import opened_alarm, sealed_concern
-from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.graph import Graph, Row, Touched, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
-from graphmem.store.nodes import FACT_NODE, TURN_NODE, clear_properties, opened, sealed_properties
+from graphmem.store.nodes import (
+    COMPANION_NODE,
+    FACT_NODE,
+    TURN_NODE,
+    clear_properties,
+    from_row,
+    opened,
+    sealed_properties,
+)
 from graphmem.store.rows import NodeSealer, from_ms, moment, readable
 from graphmem.store.surprises import opened_question
 from graphmem.store.tampering import Damage, only_intact, report
-from graphmem.store.touched import Touched, source_id
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
 _OUTCOME = TypeAdapter(TurnOutcome)
@@ -166,13 +173,11 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
     outcome = damage.opened(lambda: _read_outcome(session, turn_id, turn)) if answered else None
     # Of an answer that does not open nothing can be told again.
     kept = received is not None and (outcome is not None or not answered)
-    state = State(
-        version=row["version"],
-        turns=row["turns"],
-        facts=row["facts"],
+    state = from_row(
+        State,
+        row,
         companion=damage.opened(lambda: _companion(session, row)) or _nameless(row),
         prediction=damage.opened(lambda: _prediction(session, row)),
-        signals=tuple(row["signals"]),
         corrections=tuple(
             Correction(signal, Level(level), Verdict(verdict))
             for signal, level, verdict in zip(
@@ -180,8 +185,6 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
             )
         ),
         questions=tuple(damage.intact(row["questions"], lambda row: opened_question(session, row))),
-        asked_turn=row["asked_turn"],
-        episode_turn=row["episode_turn"],
         false_alarms=tuple(damage.intact(row["false_alarms"], lambda alarm: opened_alarm(session, *alarm))),
     )
     await report(graph, session, damage)
@@ -207,7 +210,7 @@ async def receive(graph: Graph, session: Session, received: Received, now: datet
         reply=_sealed_text(place, "given_reply", received.reply),
         task=_sealed_text(place, "task", received.task),
         opener=_sealed_text(place, "opener", received.opener),
-        used=list(received.used),
+        used=received.used,
         at=received.at,
         now=now,
     )
@@ -227,7 +230,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
         rows = await tx.run("turn/complete", **params)
         if not rows:
             return None
-        tx.touched.add(touched)
+        tx.touched = touched
         await usages.add_usage(tx, "turn", usage, write.now)
         return int(rows[0]["version"])
 
@@ -242,7 +245,7 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "session_id": session.session_id,
         "turn_id": outcome.turn_id,
         "turn": {
-            "state": TurnState.ANSWERED.value,
+            "state": TurnState.ANSWERED,
             "seq": outcome.seq,
             "surprise": outcome.surprise,
             "match": outcome.match,
@@ -272,27 +275,30 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
 
 def _touched(params: Mapping[str, Any]) -> Touched:
     """Return what `turn/complete` touches, by its parameters."""
-    touched = Touched(oldest_fact=params["oldest_fact"]).make("Source", [source_id("chat", params["turn_id"])])
-    facts = [fact["id"] for fact in params["facts"]]
-    touched.replace("Fact", facts).link("Fact", facts, "FORMED_FROM", "LEARNED")
-    boosted = [boost["id"] for boost in params["boosts"]]
-    touched.set("Memory", boosted, "gravity", "last_accessed", "access_count")
-    touched.set("Question", params["asked"], "state", "asked_at")
+    touched = Touched(oldest_fact=params["oldest_fact"])
+    touched.add("Source", f"chat:{params['turn_id']}", made=True)
+    for fact in params["facts"]:
+        touched.add("Fact", fact["id"], replaced=True, links=("FORMED_FROM", "LEARNED"))
+    for boost in params["boosts"]:
+        touched.add("Memory", boost["id"], set=("gravity", "last_accessed", "access_count"))
+    for asked in params["asked"]:
+        touched.add("Question", asked, set=("state", "asked_at"))
     for raised in params["concerns"]:
-        concern, entry = [raised["concern"]["id"]], [raised["entry"]["id"]]
-        touched.make("Concern", concern, "text").link("Concern", concern, "SHOWS", "FORMED_FROM", "KEPT_AS")
-        touched.make("LedgerEntry", entry, "is_active", "importance").link("LedgerEntry", entry, "KEEPS", "FORMED_FROM")
-    noticed = [new["properties"]["id"] for new in params["noticed_doubts"]]
-    touched.make("Uncertainty", noticed).link("Uncertainty", noticed, "CONCERNS")
+        links, of_entry = ("SHOWS", "FORMED_FROM", "KEPT_AS"), ("KEEPS", "FORMED_FROM")
+        touched.add("Concern", raised["concern"]["id"], made=True, set=("text",), links=links)
+        touched.add("LedgerEntry", raised["entry"]["id"], made=True, set=("is_active", "importance"), links=of_entry)
+    for new in params["noticed_doubts"]:
+        touched.add("Uncertainty", new["properties"]["id"], made=True, links=("CONCERNS",))
     for doubt in params["raised_doubts"]:
-        touched.set("Uncertainty", [doubt["id"]], *doubt["properties"]).set("Companion", ["companion"], "tolerance")
+        touched.add("Uncertainty", doubt["id"], set=doubt["properties"])
+        touched.add("Companion", "companion", set=("tolerance",))
     return touched
 
 
 def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
     properties = {
-        "state": doubt.state.value,
-        "severity": doubt.severity.value,
+        "state": doubt.state,
+        "severity": doubt.severity,
         "surfaced_count": doubt.surfaced_count,
         "last_surfaced_at": doubt.last_surfaced_at,
     }
@@ -354,8 +360,7 @@ def _concern(session: Session, kept: Raised) -> dict[str, Any]:
 
 
 def _companion(session: Session, row: Row) -> Companion:
-    who = NodeSealer(session.keys, session, "Companion", "companion").json("persona", row["persona"])
-    return Companion(who["name"], who["persona"], row["tolerance"], tuple(row["expertise"]))
+    return opened(Companion, COMPANION_NODE, row, NodeSealer(session.keys, session, "Companion", "companion"))
 
 
 def _nameless(row: Row) -> Companion:

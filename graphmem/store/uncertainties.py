@@ -1,9 +1,11 @@
 """Uncertainties in the graph: a record of each doubt with the memories it concerns, and how to undo what settled it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from graphmem.model import (
     Edge,
@@ -54,12 +56,19 @@ class Undo:
     settled_edges: tuple[tuple[str, str, EdgeType], ...] = ()
 
 
+UNDO = TypeAdapter(Undo)
+
+
 @dataclass(frozen=True)
 class Recorded:
-    """An uncertainty as it is kept, and how what settled it is undone."""
+    """An uncertainty as it is kept, and how what settled it is undone.
+
+    new : it is created; one of its id that is open stays as it is
+    """
 
     uncertainty: Uncertainty
     undo: Undo = field(default_factory=Undo)
+    new: bool = False
 
 
 async def find_uncertainty(graph: Graph, session: Session, uncertainty_id: str) -> Recorded | None:
@@ -74,7 +83,8 @@ def _recorded(session: Session, row: Row) -> Recorded:
     place = NodeSealer(session.keys, session, "Uncertainty", uncertainty_id)
     with readable("Uncertainty", uncertainty_id):
         return Recorded(
-            _opened_doubt(session, row, session), Undo() if sealed is None else undo_of(place.json("undo", sealed))
+            _opened_doubt(session, row, session),
+            Undo() if sealed is None else UNDO.validate_json(place.text("undo", sealed)),
         )
 
 
@@ -90,22 +100,34 @@ async def find_uncertainties(
 ) -> list[Uncertainty]:
     """A student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
     wanted = {
-        "states": None if states is None else [state.value for state in states],
+        "states": states,
         "severity": severity,
-        "ids": None if ids is None else list(ids),
-        "memory_ids": None if memory_ids is None else list(memory_ids),
+        "ids": ids,
+        "memory_ids": memory_ids,
     }
     return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened_doubt(who, row, session))
 
 
 async def list_opposed_edges(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> list[tuple[Edge, Edge]]:
     """Pairs of relationships of some memories that cannot both be so; `uncertainty/list_opposed_edges`."""
-    rows = await graph.run("uncertainty/list_opposed_edges", who, ids=list(ids), limit=limit)
+    rows = await graph.run("uncertainty/list_opposed_edges", who, ids=ids, limit=limit)
     return await only_intact(graph, who, rows, lambda row: (_read_edge(*row["one"]), _read_edge(*row["other"])))
 
 
 def _read_edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -> Edge:
-    return opened_edge(kind, weight, from_id, to_id, "Memory", created_at)
+    return opened_edge((kind, weight, from_id, to_id, "Memory", created_at))
+
+
+async def claim_due(graph: Graph, before: datetime, now: datetime, limit: int) -> list[tuple[Who, str | None]]:
+    """Take students whose last cycle was before some moment, longest ago first; `drift/claim`.
+
+    Each with the sealed token of an open session, if there is one. Another process that asks finds others.
+    """
+    rows = await graph.run("drift/claim", before=before, now=now, limit=limit)
+    return [
+        (Who(row["institution"], row["id"]), None if row["token"] is None else bytes(row["token"]).decode())
+        for row in rows
+    ]
 
 
 async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> tuple[int, int] | None:
@@ -125,10 +147,10 @@ async def _list(graph: Graph, who: Who, wanted: Mapping[str, Any]) -> list[Row]:
 
 
 def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
-    """An uncertainty as `changes/merge_uncertainties` takes it."""
+    """Return the properties of an uncertainty, and each of its sides."""
     doubt = recorded.uncertainty
     sides = [
-        {"side": side, "memory_id": i, "type": edge and edge.type.value, "to_id": edge and edge.to_id}
+        {"side": side, "memory_id": i, "type": edge and edge.type, "to_id": edge and edge.to_id}
         for side, i, edge in zip(SIDES, (doubt.a_id, doubt.b_id), (doubt.a_edge, doubt.b_edge), strict=True)
         if i
     ]
@@ -142,7 +164,7 @@ def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
     """Return the properties of an uncertainty that change as it is raised and settled."""
     doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, "Uncertainty", recorded.uncertainty.id)
     texts = sealed_properties(place, UNCERTAINTY_NODE, doubt) | {
-        "undo": place.seal_json("undo", _undo_json(recorded.undo))
+        "undo": place.seal("undo", UNDO.dump_json(recorded.undo).decode())
     }
     return clear_properties(UNCERTAINTY_NODE, doubt, *STANDING_PROPERTIES) | texts
 
@@ -163,26 +185,3 @@ def _opened_doubt(who: Who, row: Row, session: Session | None) -> Uncertainty:
             a_edge=edges.get("a"),
             b_edge=edges.get("b"),
         )
-
-
-def _undo_json(undo: Undo) -> dict[str, Any]:
-    told = asdict(undo)
-    for each in told["memories"]:
-        each |= {name: None if each[name] is None else each[name].isoformat() for name in _UNDO_AT}
-    return told
-
-
-_UNDO_AT = ("invalid_at", "last_reinforced_at")
-
-
-def undo_of(told: dict[str, Any]) -> Undo:
-    """What undoes a resolution, from what is sealed of it."""
-    memories = tuple(
-        Earlier(
-            **each | {name: None if each[name] is None else datetime.fromisoformat(each[name]) for name in _UNDO_AT}
-        )
-        for each in told["memories"]
-    )
-    edges = tuple((a, b, EdgeType(kind)) for a, b, kind in told["edges"])
-    settled = tuple((a, b, EdgeType(kind)) for a, b, kind in told.get("settled_edges", ()))
-    return Undo(memories, edges, tuple(told["made"]), settled)

@@ -102,7 +102,7 @@ async def save_world_edges(graph: Graph, institution: str, edges: Sequence[World
 
 async def delete_concepts(graph: Graph, institution: str, ids: Sequence[str]) -> None:
     """Delete concepts with all edges; `world/delete_concepts`."""
-    await graph.run("world/delete_concepts", institution=institution, ids=list(ids))
+    await graph.run("world/delete_concepts", institution=institution, ids=ids)
 
 
 async def delete_world_edges(graph: Graph, institution: str, edges: Sequence[WorldEdge]) -> None:

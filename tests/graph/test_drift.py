@@ -13,7 +13,7 @@ from graphmem.jobs.drift import drift_cycle, drift_due
 from graphmem.jobs.sessions import expire_sessions
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import CompressionTrigger
-from graphmem.store import drifts
+from graphmem.store import uncertainties
 from tests.conftest import Enrol, Pupil, another_replica
 from tests.graph.test_compression import TOLD, faded, later, remembers
 from tests.support.remembering import asked, changed, lived, told
@@ -59,7 +59,7 @@ async def test_where_it_cannot_consolidate_that_is_counted(
 
     before = metrics.consolidated.labels("failed")._value.get()
     with monkeypatch.context() as patch:
-        patch.setattr("graphmem.flows.consolidation.thoughts.save_verdicts", broken)
+        patch.setattr("graphmem.flows.consolidation.memories.save_verdicts", broken)
         report = await drift_cycle(gm, ann.who, None)
     assert (report.failed, report.considered) == (1, 0)
     assert metrics.consolidated.labels("failed")._value.get() > before
@@ -87,18 +87,19 @@ async def test_a_cycle_is_due_once_a_day_and_taken_by_one_process(gm: Graphmem, 
     ours = {pupil.who.institution for pupil in pupils}
     now = gm.clock() + FAR
     before = now - timedelta(days=1)
-    while await drifts.claim_due(gm.graph, before, now, 500):
+    while await uncertainties.claim_due(gm.graph, before, now, 500):
         pass
     await changed(gm, pupils[0].who, "MATCH (s:Student {institution: $i, id: $s}) SET s.decayed_at = NULL")
     for pupil in pupils[1:]:
         await changed(gm, pupil.who, "MATCH (s:Student {institution: $i, id: $s}) SET s.decayed_at = s.created_at")
-    taken = await asyncio.gather(*(drifts.claim_due(gm.graph, before, now, 2) for _ in range(6)))
+    taken = await asyncio.gather(*(uncertainties.claim_due(gm.graph, before, now, 2) for _ in range(6)))
     names = [who.student_id for each in taken for who, _ in each if who.institution in ours]
     assert len(names) == len(set(names))
-    rest = await drifts.claim_due(gm.graph, before, now, 100)
+    rest = await uncertainties.claim_due(gm.graph, before, now, 100)
     names += [who.student_id for who, _ in rest if who.institution in ours]
     assert sorted(names) == sorted(pupil.who.student_id for pupil in pupils)
-    assert [who for who, _ in await drifts.claim_due(gm.graph, before, now, 100) if who.institution in ours] == []
+    left = await uncertainties.claim_due(gm.graph, before, now, 100)
+    assert [who for who, _ in left if who.institution in ours] == []
 
 
 @pytest.mark.usefixtures("nobody_else")

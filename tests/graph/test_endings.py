@@ -9,7 +9,7 @@ from graphmem.flows.ledger import list_entries
 from graphmem.flows.session_cache import open_memories, write_changes
 from graphmem.flows.uncertainty import correct_memory, list_uncertainties, undo_resolution
 from graphmem.model import LedgerCategory, Memory, MemoryKind, MemoryRole, Reliability
-from graphmem.store.changes import Changes, New, Origin, Span, renewed
+from graphmem.store.changes import Changes, End, New, Origin, Span, renewed
 from tests.conftest import Enrol, Pupil, another_replica
 from tests.support.remembering import held, told
 
@@ -32,7 +32,7 @@ async def with_everything(gm: Graphmem, pupil: Pupil) -> Memory:
     new = tuple(New(each, vector, Span(0, 9)) for each, vector in zip(made, vectors, strict=True))
     origin = Origin(said.source_kind, said.source_refs[0])
     known = (await open_memories(gm, pupil.session)).version
-    assert await write_changes(gm, pupil.session, Changes(known, "test", origin, new=new))
+    assert await write_changes(gm, pupil.session, Changes(known, "test", new, origin))
     assert await standing(gm, pupil) == {"said", "an-episode", "a-twin", "entry", "fact", "other"}
     return said
 
@@ -73,12 +73,12 @@ async def test_what_a_mind_names_as_ended_ends_by_its_id(gm: Graphmem, ann: Pupi
     left = await standing(gm, ann)
     for named, gone in (("nothing", set[str]()), (fact.id, {"fact"}), (entry.id, {"entry"})):
         known = (await open_memories(gm, ann.session)).version
-        assert await write_changes(gm, ann.session, Changes(known, "test", ended=(named,)))
+        assert await write_changes(gm, ann.session, Changes(known, "test", (End(named),)))
         left -= gone
         assert await standing(gm, ann) == left
     known = (await open_memories(gm, ann.session)).version
     over = renewed([said.id], invalid_at=gm.clock(), reliability=Reliability.SUPERSEDED)
-    assert await write_changes(gm, ann.session, Changes(known, "test", updated=over))
+    assert await write_changes(gm, ann.session, Changes(known, "test", over))
     assert await standing(gm, ann) == {"other"}
 
 

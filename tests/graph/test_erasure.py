@@ -24,7 +24,7 @@ from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role, SourceKind, Who
 from graphmem.notifier import JobNotifier
 from graphmem.store import jobs, queries
-from graphmem.store.erasure import begin_erasure
+from graphmem.store.deletion import begin_erasure
 from graphmem.store.jobs import Kind
 from tests.conftest import BOTH_FORMS, PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused

@@ -203,7 +203,7 @@ async def test_of_a_summary_only_the_sentences_that_tell_it_go(gm: Graphmem, ann
     for summary in (whole, alone):
         (vector,) = await gm.embedder.embed([summary.content or ""])
         new = New(summary, vector, Span(0, 5), Origin(SourceKind.CHAT, "t1"))
-        await write(gm.graph, session, Changes(None, "a test", new=(new,)), gm.clock())
+        await write(gm.graph, session, Changes(None, "a test", (new,)), gm.clock())
     gm.lock_up(ann.who)
     await forget_memory(gm, session, memory.id)
     for each in (gm, another_replica(gm)):

@@ -25,7 +25,7 @@ from graphmem.model import (
 )
 from graphmem.store import jobs, memories
 from graphmem.store.jobs import Kind
-from graphmem.store.thoughts import ConsolidationVerdict, list_waiting, save_verdicts
+from graphmem.store.memories import ConsolidationVerdict, list_waiting, save_verdicts
 from tests.conftest import Pupil, another_replica, say
 from tests.support.language import asked as requested
 from tests.support.language import asks, with_model

@@ -28,9 +28,9 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Integrity, LedgerCategory, Resolution, Role, SourceKind, Verdict, Who
 from graphmem.store import integrity, queries
+from graphmem.store.deletion import Retention, delete_old
 from graphmem.store.graph import Row, Transaction
-from graphmem.store.planning import NOTED
-from graphmem.store.retention import Retention, delete_old
+from graphmem.store.queries import NOTED
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import held, nodes, observations
@@ -403,11 +403,9 @@ async def test_transaction_leaves_one_note(gm: Graphmem, ann: Pupil, monkeypatch
         return await send(self, text, params)
 
     async def work(tx: Transaction) -> bool:
-        await tx.run("changes/set_tolerance", tolerance=0.25)
-        await tx.run(
-            "changes/update_memories", memories=[{"id": memory.id, "properties": {"confidence": 0.5}}], written=9
-        )
-        await tx.run("changes/set_tolerance", tolerance=0.75)
+        await tx.run("changes/set:Companion", rows=[{"id": "companion", "properties": {"tolerance": 0.25}}])
+        await tx.run("changes/set:Memory", rows=[{"id": memory.id, "properties": {"confidence": 0.5, "written": 9}}])
+        await tx.run("changes/set:Companion", rows=[{"id": "companion", "properties": {"tolerance": 0.75}}])
         return True
 
     monkeypatch.setattr(Transaction, "_sent", counted)

@@ -27,8 +27,8 @@ from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcome, Usage
 from graphmem.store import jobs, usage
 from graphmem.store.changes import Changes, Origin, write
+from graphmem.store.deletion import Retention, delete_old
 from graphmem.store.jobs import FormJob, Kind
-from graphmem.store.retention import Retention, delete_old
 from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.support.client import TURN, Client
@@ -173,7 +173,7 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             spent = Usage(calls=1)
             done = jobs.Finished(slow, spent, gm.settings.facts_kept)
             wrong = (Fact("fact-t2", 0, "Likes nothing.", ("x",), work.at),)
-            changes = Changes(None, "slow", Origin(SourceKind.CHAT, work.turn_id), facts=wrong)
+            changes = Changes(None, "slow", wrong, Origin(SourceKind.CHAT, work.turn_id))
             assert await write(gm.graph, ann.session, changes, clock(), done) is None
             late = failure(slow.attempts, "too slow", clock())
             assert not await jobs.postpone(gm.graph, ann.session, slow, late, spent, clock())

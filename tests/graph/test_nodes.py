@@ -54,8 +54,8 @@ async def test_one_declaration_of_a_property_of_memories(gm: Graphmem, ann: Pupi
     made = LongerMemory(**{**vars(memory), "stamina": 0.75, "nickname": "Bella's prize"})
     place = NodeSealer(ann.session.keys, ann.session, "Memory", memory.id)
     properties = clear_properties(longer, made, "stamina") | sealed_properties(place, longer, made, "nickname")
-    changed = [{"id": memory.id, "properties": properties}]
-    await gm.graph.run("changes/update_memories", ann.session, memories=changed, written=99)
+    changed = [{"id": memory.id, "properties": properties | {"written": 99}}]
+    await gm.graph.run("changes/set:Memory", ann.session, rows=changed)
     # In Neo4j, sealed where it is declared so.
     (row,) = await rows_of(gm, ann.who)
     assert row["stamina"] == 0.75

@@ -198,7 +198,7 @@ async def write_fact(gm: Graphmem, session: Session, fact: Fact, turn_id: str) -
     )
     await changed(gm, session, under_way, id=job.id, lease=job.lease)
     finished = Finished(job, Usage(), gm.settings.facts_kept)
-    changes = Changes(None, "test", Origin(SourceKind.CHAT, turn_id), facts=(fact,))
+    changes = Changes(None, "test", (fact,), Origin(SourceKind.CHAT, turn_id))
     assert await write(gm.graph, session, changes, gm.clock(), finished) is not None
 
 

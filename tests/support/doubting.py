@@ -47,7 +47,7 @@ async def doubted(gm: Graphmem, session: Session, a: Memory, b: Memory | None, *
     """A doubt that is kept, its sides contradicted."""
     record, (held, _) = doubt(a, b, **changes), await memories_now(gm, session)
     sides = [Update(each.id, {"reliability": Reliability.CONTRADICTED}) for each in (a, b) if each is not None]
-    kept = Changes(held.version, "test", updated=tuple(sides), doubts=(Recorded(record),))
+    kept = Changes(held.version, "test", (*sides, Recorded(record, new=True)))
     written = await write(gm.graph, session, kept, gm.clock())
     assert written is not None
     assert written.current

@@ -28,7 +28,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, FormedSource, Origin
+from graphmem.store.changes import Changes, FormedSource, Mention, New, NewEdge, Origin, Promotion, Reinforced, Span
 from tests.support.memories import memory
 
 NOW = datetime(2026, 1, 15, 9, tzinfo=UTC)
@@ -72,25 +72,25 @@ def index(*memories: tuple[object, Vector]) -> SearchIndex:
 
 
 def edges(formation: Changes) -> dict[tuple[str, str, EdgeType], float]:
-    return {(edge.from_id, edge.to_id, edge.type): edge.weight for edge in formation.edges}
+    return {(edge.from_id, edge.to_id, edge.type): edge.weight for edge in formation.of(NewEdge)}
 
 
 def test_something_new_is_a_memory_of_its_span() -> None:
     formation = planned_formation(reading((extract("I like teal."), EAST, "h")), index(), 3).changes
-    (new,) = formation.new
+    (new,) = formation.of(New)
     assert new.memory.id == "memory-7-1"
-    assert (new.span.start, new.span.end) == (0, 12)
+    assert new.span == Span(0, 12)
     assert (formation.known, formation.origin, formation.formed) == (
         3,
         Origin(SourceKind.CHAT, "t7", "source-7", NOW),
         FormedSource(450),
     )
-    assert (formation.reinforced, formation.edges, formation.ledger) == ((), (), ())
+    assert (formation.of(Reinforced), formation.of(NewEdge), formation.of(Promotion)) == ((), (), ())
 
 
 def test_nothing_found_forms_nothing() -> None:
     formation = planned_formation(reading(), index(), 0).changes
-    assert (formation.new, formation.reinforced, formation.edges, formation.mentions) == ((), (), (), ())
+    assert formation.rows == ()
 
 
 @pytest.mark.parametrize("cosine", [0.96, 1.0])
@@ -99,8 +99,8 @@ def test_nearly_the_same_reinforces(cosine: float) -> None:
     formation = planned_formation(
         reading((extract("I like teal."), towards(cosine), "h")), index((known, EAST)), 0
     ).changes
-    assert formation.new == ()
-    (again,) = formation.reinforced
+    assert formation.of(New) == ()
+    (again,) = formation.of(Reinforced)
     assert again.memory.id == known.id
     assert again.memory.strength == pytest.approx(0.6)
     assert again.memory.confidence == pytest.approx(0.6)
@@ -119,20 +119,20 @@ def test_nearly_the_same_reinforces(cosine: float) -> None:
 )
 def test_what_only_sounds_the_same_is_a_memory_of_its_own(content: str, changes: dict[str, object]) -> None:
     known = index((memory("memory-1-1", **changes), EAST))  # type: ignore[arg-type]
-    assert len(planned_formation(reading((extract(content), EAST, "h")), known, 0).changes.new) == 1
+    assert len(planned_formation(reading((extract(content), EAST, "h")), known, 0).changes.of(New)) == 1
 
 
 def test_the_same_twice_in_one_message_is_one_memory() -> None:
     twice = (extract("I like teal."), EAST, "h")
     formation = planned_formation(reading(twice, twice), index(), 0).changes
-    assert len(formation.new) == 1
+    assert len(formation.of(New)) == 1
     assert all(from_id != to_id for from_id, to_id, _ in edges(formation))
 
 
 def test_twins_of_one_known_memory_reinforce_it_once() -> None:
     known = memory("memory-1-1", "I like teal", content_hash="h")
     twice = (extract("I like teal."), EAST, "h")
-    assert len(planned_formation(reading(twice, twice), index((known, EAST)), 0).changes.reinforced) == 1
+    assert len(planned_formation(reading(twice, twice), index((known, EAST)), 0).changes.of(Reinforced)) == 1
 
 
 @pytest.mark.parametrize(("minutes", "weight"), [(0.5, 0.996), (30, 0.75), (59, 0.508), (60, None), (600, None)])
@@ -184,7 +184,7 @@ def test_what_fills_the_same_slot_supports_or_contradicts() -> None:
 def test_names_and_topics_are_linked() -> None:
     named = (Entity("Ada", EntityKind.PERSON), Entity("Lisbon", EntityKind.PLACE))
     told = extract("Ada moved to Lisbon.", entities=named, about=("move", "house"))
-    found = planned_formation(reading((told, EAST, "h")), index(), 0).changes.mentions
+    found = planned_formation(reading((told, EAST, "h")), index(), 0).changes.of(Mention)
     assert [(m.entity.name, m.type, m.weight) for m in found] == [
         ("Ada", EdgeType.INVOLVES, 1.0),
         ("Lisbon", EdgeType.LOCATED_AT, 1.0),
@@ -197,7 +197,7 @@ def test_an_entry_rests_on_the_memory_of_its_note() -> None:
     parts = [(extract("It rained."), EAST, "a"), (extract("I owe Mia five euros"), NORTH, "b")]
     entry = LedgerEntry("ledger-1", LedgerCategory.DEBT, "x", "x", 0.8, (), (), 0.7, True, None, NOW)
     formation = planned_formation(reading(*parts, entries=((1, entry, EAST),)), index(), 0).changes
-    assert [promotion.memory_id for promotion in formation.ledger] == ["memory-7-2"]
+    assert [promotion.memory_id for promotion in formation.of(Promotion)] == ["memory-7-2"]
 
 
 def linked(*links: Link, **more: object) -> Changes:
@@ -232,14 +232,14 @@ def test_a_linked_note_refines_repeats_contradicts_and_causes() -> None:
     assert edges(linked(Link(LinkKind.REFINES, known)))["memory-7-1", known, EdgeType.REFINES] == 1.0
     assert edges(linked(Link(EdgeType.CAUSES, known)))["memory-7-1", known, EdgeType.CAUSES] == 1.0
     same = linked(Link(LinkKind.SAME, known))
-    assert (same.new, [each.memory.id for each in same.reinforced]) == ((), [known])
+    assert (same.of(New), [each.memory.id for each in same.of(Reinforced)]) == ((), [known])
     (doubted,) = linked(Link(LinkKind.CONTRADICTS, known)).doubts
     assert (doubted.uncertainty.a_id, doubted.uncertainty.b_id) == (known, "memory-7-1")
 
 
 def test_beside_a_linked_note_no_likeness_refines() -> None:
     changes = linked(Link(LinkKind.ENDS, "memory-1-1"))
-    assert EdgeType.REFINES not in {edge.type for edge in changes.edges}
+    assert EdgeType.REFINES not in {edge.type for edge in changes.of(NewEdge)}
 
 
 def test_numbers_signs_and_negations_count() -> None:

@@ -67,4 +67,4 @@ def test_every_file_of_ours_loads_and_says_what_it_does() -> None:
     assert len(loaded) > 10
     for query in loaded.values():
         assert query.description.endswith(".")
-        assert re.fullmatch(r"[a-z]+/[a-z]+(_[a-z]+)*", query.name)
+        assert re.fullmatch(r"[a-z]+/[a-z]+(_[a-z]+)*(:[A-Z]\w+(-[A-Z]\w+)?)?", query.name)

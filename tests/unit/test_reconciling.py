@@ -31,7 +31,7 @@ from graphmem.model import (
     UncertaintyState,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes
+from graphmem.store.changes import Changes, NewEdge, Update
 from tests.support.doubting import doubt
 from tests.support.memories import NOW, memory
 
@@ -119,7 +119,7 @@ def test_what_has_changed_is_superseded_without_a_word() -> None:
         UncertaintyState.RESOLVED,
         Resolution.TEMPORAL_SUPERSEDE,
     )
-    values = {update.memory_id: update.values for update in changes.updated}
+    values = {update.memory_id: update.values for update in changes.of(Update)}
     assert values["old"]["reliability"] is Reliability.SUPERSEDED
     assert values["new"]["reliability"] is Reliability.RELIABLE
     assert [each.memory_id for each in recorded.undo.memories] == ["new", "old"]
@@ -129,14 +129,14 @@ def test_what_has_changed_is_superseded_without_a_word() -> None:
 def test_what_was_said_again_since_is_not_ended() -> None:
     wrongly_ended = memory("old", timestamp=NOW - timedelta(days=9), last_reinforced_at=NOW - timedelta(days=1))
     changes = after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), old=wrongly_ended)
-    assert (changes.updated, changes.doubts) == ((), ())
+    assert (changes.of(Update), changes.doubts) == ((), ())
     before = memory("old", timestamp=NOW - timedelta(days=9), last_reinforced_at=NOW - timedelta(days=3))
     assert after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), old=before).ended == ("old",)
 
 
 def test_a_contradiction_leaves_both_in_doubt() -> None:
     changes = after(read(PairClass.TRUE_CONTRADICTION))
-    assert {update.values["reliability"] for update in changes.updated} == {Reliability.CONTRADICTED}
+    assert {update.values["reliability"] for update in changes.of(Update)} == {Reliability.CONTRADICTED}
     assert [each.uncertainty.state for each in changes.doubts] == [UncertaintyState.OPEN]
     assert changes.ended == ()
 
@@ -144,7 +144,7 @@ def test_a_contradiction_leaves_both_in_doubt() -> None:
 def test_what_was_said_outweighs_what_was_inferred() -> None:
     inferred = memory("old", role=MemoryRole.BELIEF, timestamp=NOW - timedelta(days=9))
     changes = after(read(PairClass.TRUE_CONTRADICTION), old=inferred)
-    values = {update.memory_id: update.values["reliability"] for update in changes.updated}
+    values = {update.memory_id: update.values["reliability"] for update in changes.of(Update)}
     assert values == {"old": Reliability.UNCERTAIN, "new": Reliability.RELIABLE}
     explicit = after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), new=memory("new", role=MemoryRole.BELIEF))
     assert explicit.ended == ()
@@ -169,14 +169,14 @@ def test_more_than_twice_the_evidence_settles_it(tolerance: float, settles: bool
 )
 def test_doubt_keeps_both(reading: PairVerdict) -> None:
     changes = after(reading)
-    assert (changes.updated, changes.doubts, changes.edges) == ((), (), ())
+    assert (changes.of(Update), changes.doubts, changes.of(NewEdge)) == ((), (), ())
 
 
 def test_no_memory_is_changed_twice() -> None:
     third = memory("third", timestamp=NOW - timedelta(days=1))
     reading = read(PairClass.TRUE_CONTRADICTION)
     changes = reconciled([Judged(MemoryPair(OLD, NEW), reading), Judged(MemoryPair(NEW, third), reading)], 3, NOW, 0.5)
-    assert {update.memory_id for update in changes.updated} == {"old", "new"}
+    assert {update.memory_id for update in changes.of(Update)} == {"old", "new"}
     assert len(changes.doubts) == 1
 
 

@@ -16,12 +16,14 @@ from graphmem.model import (
     BeliefUpdate,
     Domain,
     EdgeType,
+    Fact,
     Lesson,
     Level,
     Memory,
     MemoryKind,
     MemoryRole,
     Modality,
+    Question,
     Reflection,
     Reliability,
     SourceKind,
@@ -30,7 +32,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, Origin
+from graphmem.store.changes import Changes, New, NewEdge, NewQuestion, Origin, Span, Update
 from graphmem.store.jobs import SurpriseJob
 from tests.support.memories import memory
 
@@ -91,15 +93,19 @@ def index(*memories: tuple[Memory, Vector]) -> SearchIndex:
 
 
 def closed(found: Changes) -> tuple[str, ...]:
-    return tuple(each.memory_id for each in found.updated if "invalid_at" in each.values)
+    return tuple(each.memory_id for each in found.of(Update) if "invalid_at" in each.values)
 
 
 def believed(found: Changes) -> tuple[tuple[str, MemoryKind], ...]:
-    return tuple((each.memory_id, each.values["kind"]) for each in found.updated if "kind" in each.values)
+    return tuple((each.memory_id, each.values["kind"]) for each in found.of(Update) if "kind" in each.values)
+
+
+def reflections(found: Changes) -> list[Question]:
+    return [row.question for row in found.of(NewQuestion) if row.is_reflection]
 
 
 def flashbulbs(found: Changes) -> tuple[str, ...]:
-    return tuple(each.memory_id for each in found.updated if each.values.get("flashbulb"))
+    return tuple(each.memory_id for each in found.of(Update) if each.values.get("flashbulb"))
 
 
 def response(found: Changes) -> SurpriseResponse:
@@ -108,7 +114,7 @@ def response(found: Changes) -> SurpriseResponse:
 
 
 def edges(found: Changes, type_: EdgeType) -> list[tuple[str, str]]:
-    return [(edge.from_id, edge.to_id) for edge in found.edges if edge.type is type_]
+    return [(edge.from_id, edge.to_id) for edge in found.of(NewEdge) if edge.type is type_]
 
 
 # Levels
@@ -121,16 +127,16 @@ def test_each_level_adds_to_the_one_below(level: Level) -> None:
     wanted = ["start_episode", "extract_facts", *["update_beliefs"] * (rank > 1)]
     wanted += ["flashbulb", "connect_prior", "queue_questions", "self_reflect"] * (rank > 2)
     assert [action.kind for action in response(found).actions] == wanted
-    assert len(found.facts) == MOST_FACTS[level] == (0, 10, 20, 30)[rank]
-    assert [each.memory.id for each in found.new] == [
+    assert len(found.of(Fact)) == MOST_FACTS[level] == (0, 10, 20, 30)[rank]
+    assert [each.memory.id for each in found.of(New)] == [
         "episode-7",
         *["belief-7-1"] * (rank > 1),
         *["procedure-7"] * (rank > 2),
     ]
     assert closed(found) == (("m1",) if rank > 1 else ())
-    assert (len(found.questions), len(found.reflections)) == ((2, 1) if rank > 2 else (0, 0))
-    assert found.new[0].memory.flashbulb is (rank > 2)
-    assert not any(each.memory.flashbulb for each in found.new[1:])
+    assert (len(found.questions), len(reflections(found))) == ((2, 1) if rank > 2 else (0, 0))
+    assert found.of(New)[0].memory.flashbulb is (rank > 2)
+    assert not any(each.memory.flashbulb for each in found.of(New)[1:])
     assert bool(edges(found, EdgeType.REMINDS_OF)) is bool(edges(found, EdgeType.ENABLES)) is (rank > 2)
     assert (found.known, found.origin, found.episode_id) == (3, Origin(SourceKind.CHAT, "t7"), "episode-7")
 
@@ -142,12 +148,12 @@ def test_what_is_told_of_it_is_what_is_written() -> None:
     )
     told = {action.kind: action for action in response(found).actions}
     assert told["start_episode"].episode_ids == (found.episode_id,)
-    assert told["extract_facts"].fact_count == len(found.facts)
+    assert told["extract_facts"].fact_count == len(found.of(Fact))
     assert told["update_beliefs"].episode_ids == tuple(r.new_id for r in response(found).revisions) == ("belief-7-1",)
     assert told["flashbulb"].episode_ids == ("episode-7", *flashbulbs(found)) == ("episode-7", "m2")
     assert [("episode-7", i) for i in told["connect_prior"].episode_ids] == edges(found, EdgeType.REMINDS_OF)
     assert told["queue_questions"].questions == tuple(question.text for question in found.questions)
-    assert told["self_reflect"].reflection == found.reflections[0].text
+    assert told["self_reflect"].reflection == reflections(found)[0].text
     assert (response(found).level, response(found).signal) == (Level.PARADIGM_SHIFT, 0.95)
 
 
@@ -157,9 +163,9 @@ def test_ids_are_of_the_turn_so_that_a_second_plan_is_the_same() -> None:
         planned_response(given, index((known("m1"), EAST)), 0)
     )
     found = planned_response(given, index(), 0)
-    assert [fact.id for fact in found.facts[:2]] == ["fact-7-1", "fact-7-2"]
+    assert [fact.id for fact in found.of(Fact)[:2]] == ["fact-7-1", "fact-7-2"]
     assert [question.id for question in found.questions] == ["question-7-1", "question-7-2"]
-    assert [each.id for each in found.reflections] == ["reflection-7-1"]
+    assert [each.id for each in reflections(found)] == ["reflection-7-1"]
 
 
 # Beliefs shown
@@ -215,9 +221,9 @@ def test_a_change_evolves_and_a_correction_refines(evolution: bool) -> None:
     )
     assert edges(found, EdgeType.TEMPORAL_EVOLUTION) == ([("m1", "belief-7-1")] if evolution else [])
     assert edges(found, EdgeType.REFINES) == ([] if evolution else [("belief-7-1", "m1")])
-    new = found.new[1].memory
+    new = found.of(New)[1].memory
     assert (new.content, new.kind, new.valid_at, new.invalid_at) == ("I live in Paris.", MemoryKind.TRAIT, AT, None)
-    assert (new.confidence, new.source_refs, found.new[1].span.end) == (0.8, ("t7",), 4)
+    assert (new.confidence, new.source_refs, found.of(New)[1].span) == (0.8, ("t7",), Span(0, 4))
 
 
 def test_an_assumption_that_was_no_belief_closes_nothing() -> None:
@@ -236,7 +242,7 @@ def test_what_is_remembered_already_is_used(changes: dict[str, Any]) -> None:
         0,
     )
     assert edges(found, EdgeType.TEMPORAL_EVOLUTION) == [("m1", "m2")]
-    assert [each.memory.id for each in found.new] == ["episode-7", "procedure-7"]
+    assert [each.memory.id for each in found.of(New)] == ["episode-7", "procedure-7"]
     assert (closed(found), believed(found)) == (("m1",), ())
 
 
@@ -273,7 +279,7 @@ def test_a_belief_that_says_the_very_same_is_no_update() -> None:
     prior = known("m1", content_hash="hash of I live in Paris."), EAST
     found = planned_response(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(prior), 0)
     assert (closed(found), response(found).revisions) == ((), ())
-    assert [each.memory.id for each in found.new] == ["episode-7", "procedure-7"]
+    assert [each.memory.id for each in found.of(New)] == ["episode-7", "procedure-7"]
 
 
 @pytest.mark.parametrize("changes", [{"invalid_at": EARLIER}, {"reliability": Reliability.SUPERSEDED}])
@@ -283,7 +289,7 @@ def test_a_belief_that_holds_no_longer_is_not_closed_again(changes: dict[str, An
         found = planned_response(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), held, 0)
         assert closed(found) == ()
         assert [(r.prior_id, r.new_id) for r in response(found).revisions] == [(None, "belief-7-1")]
-        assert not any("m1" in (edge.from_id, edge.to_id) for edge in found.edges)
+        assert not any("m1" in (edge.from_id, edge.to_id) for edge in found.of(NewEdge))
 
 
 def test_what_holds_no_longer_can_be_said_anew_beside_it() -> None:
@@ -292,11 +298,11 @@ def test_what_holds_no_longer_can_be_said_anew_beside_it() -> None:
     found = planned_response(
         understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index((old, UP), (known("m1"), EAST)), 0
     )
-    (_, new, _) = found.new
+    (_, new, _) = found.of(New)
     assert new.memory.content_hash == "own hash of I live in Paris."
     old_procedure = known("m0", "Ask first.", content_hash="hash of Ask first.", invalid_at=EARLIER)
     found = planned_response(understood(), index((old_procedure, UP)), 0)
-    assert found.new[-1].memory.content_hash == "own hash of Ask first."
+    assert found.of(New)[-1].memory.content_hash == "own hash of Ask first."
 
 
 def test_two_updates_to_one_understanding_make_one_memory() -> None:
@@ -304,7 +310,7 @@ def test_two_updates_to_one_understanding_make_one_memory() -> None:
     for old in ((), ((known("m0", content_hash="hash of I live in Paris.", invalid_at=EARLIER), UP),)):
         held = index((known("m1"), EAST), (known("m2"), NORTH), *old)
         found = planned_response(understood(Level.PARADIGM_SHIFT, *updates), held, 0)
-        assert [each.memory.id for each in found.new] == ["episode-7", "belief-7-1", "procedure-7"]
+        assert [each.memory.id for each in found.of(New)] == ["episode-7", "belief-7-1", "procedure-7"]
         assert [revision.new_id for revision in response(found).revisions] == ["belief-7-1"] * 3
         assert closed(found) == ("m1", "m2")
 
@@ -322,7 +328,7 @@ def test_the_nearest_prior_memories_are_linked() -> None:
     ]
     found = planned_response(understood(), index(*near, *other), 0)
     assert edges(found, EdgeType.REMINDS_OF) == [("episode-7", f"m{i}") for i in range(LINKED)]
-    weights = [edge.weight for edge in found.edges if edge.type is EdgeType.REMINDS_OF]
+    weights = [edge.weight for edge in found.of(NewEdge) if edge.type is EdgeType.REMINDS_OF]
     assert weights == sorted(weights, reverse=True)
     assert all(0 < weight <= 1 for weight in weights)
     assert flashbulbs(found) == ("of this message",)
@@ -373,18 +379,18 @@ def test_any_plan_fits_the_graph(life: tuple[Understood, SearchIndex]) -> None:
     given_, held = life
     found = planned_response(given_, held, 1)
     level = given_.job.level
-    new = {each.memory.id: each.memory for each in found.new}
-    assert len(new) == len(found.new)
+    new = {each.memory.id: each.memory for each in found.of(New)}
+    assert len(new) == len(found.of(New))
     # No two memories have one hash, and no edge leads to itself or to what is not there.
     hashes = [each.content_hash for each in new.values()]
     assert len(set(hashes)) == len(hashes)
     assert all(held.find(each) is None for each in hashes)
-    for edge in found.edges:
+    for edge in found.of(NewEdge):
         assert edge.from_id != edge.to_id
         assert {edge.from_id, edge.to_id} <= {*new, *(m.id for m in held.latest(len(held)))}
         assert 0 < edge.weight <= 1
     assert len(edges(found, EdgeType.REMINDS_OF)) <= LINKED
-    assert len(found.facts) <= MOST_FACTS[level]
+    assert len(found.of(Fact)) <= MOST_FACTS[level]
     # Only what held is closed, and what takes its place holds.
     for prior in closed(found):
         memory_ = held.get(prior)
