@@ -83,6 +83,28 @@ async def test_the_first_example_says_what_the_readme_shows(
     assert {undated.sub("", line) for line in block.splitlines()} <= {undated.sub("", line) for line in lines}
 
 
+async def test_the_terminal_chat_goes_on_where_it_ended(
+    gm: Graphmem, own_home: dict[str, str], institution: str, tmp_path: Path
+) -> None:
+    code = (ROOT / "examples" / "terminal_chat.py").read_text("utf-8")
+    code = code.replace("student_id, password)", f'student_id, password, institution="{institution}")')
+
+    async def talked(*lines: str) -> str:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", code, "ada"),
+            env=os.environ | own_home | {"PASSWORD": "a good password"},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        printed, _ = await process.communicate("\n".join([*lines, "", ""]).encode())
+        assert process.returncode == 0
+        return printed.decode()
+
+    assert "Bello" not in await talked("What is my dog called?")
+    await talked("My dog is called Bello.")
+    assert "Bello" in await talked("What is my dog called?")
+
+
 async def test_the_example_in_process_works_as_written(
     gm: Graphmem, own_home: dict[str, str], tmp_path: Path, institution: str
 ) -> None:
