@@ -211,9 +211,8 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     """
     # Our matrices are small: a second thread of the linear algebra would mostly wait for a free processor.
     threadpool_limits(1, user_api="blas")
-    secret, before = server_secret(settings), secret_before(settings)
+    secret, before, timeout = server_secret(settings), secret_before(settings), settings.neo4j_timeout
     secrets = (secret,) if before is None else (secret, before)
-    timeout = settings.neo4j_timeout
     graph = Graph(open_driver(uri, user, password, timeout), timeout, secrets, uri=uri, mend=mend)
     embedder, reader = make_embedder(settings), MessageReader(EMBEDDER_THREADS)
     mind: Mind | None = None

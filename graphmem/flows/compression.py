@@ -12,10 +12,10 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, InvalidInput, Locked, MindError
+from graphmem.errors import InvalidInput, Locked, MindError
 from graphmem.flows import compression_plan as plan
 from graphmem.flows.formation import said_hash
-from graphmem.flows.session_cache import ENDED, open_memories, write_changes
+from graphmem.flows.session_cache import ENDED, write_planned
 from graphmem.model import (
     Compression,
     CompressionTrigger,
@@ -39,8 +39,6 @@ from graphmem.validation import PAGE_SIZE, checked_count
 
 T = TypeVar("T")
 
-COMPRESSION_ATTEMPTS = 3
-"""Times a compression is planned again when memories changed meanwhile."""
 PRUNED_LINKS = 3
 """Links that a pruned memory leaves to its nearest neighbour, the strongest."""
 GROUPS_AT_ONCE = 8
@@ -85,35 +83,41 @@ async def compress(
     """
     if to is not None and to < 1:
         raise InvalidInput("to must be 1 or more.")
-    target = plan.target_of(gm.settings.memories_limit, to)
-    known = _Digests()
-    for _ in range(COMPRESSION_ATTEMPTS):
-        # Another process may have written: the plan is made on the newest memories.
-        gm.cache.drop_memories(session)
-        held, now = await open_memories(gm, session), gm.clock()
+    target, known = plan.target_of(gm.settings.memories_limit, to), _Digests()
+    unwritten = list[Compression]()
+
+    async def planned(held: OpenMemories) -> Changes | None:
+        now = gm.clock()
         edges = await memories.list_all_edges(gm.graph, session, now)
         if edges is None:
             raise Locked(ENDED)
-        running = [] if trigger is CompressionTrigger.SESSION_END else await turns.list_turns(gm.graph, session)
         graph = await asyncio.to_thread(_graph, held, edges)
-        protected = plan.protected_ids(
-            graph.memories,
-            {side for doubt in held.doubts for side in (doubt.a_id, doubt.b_id) if side is not None},
-            {turn.turn_id for turn in running},
-            held.parts,
-        )
+        protected = await _protected(gm, session, held, graph, trigger)
         found = await asyncio.to_thread(plan.planned_compression, graph, protected, target, now)
         if not preview:
             await known.make(gm, found.clusters, held.name)
         done = await _compression_changes(gm, session, held, graph, found, known, trigger, now)
-        if preview or not done.of(Deleted):
-            (compressed,) = done.of(Compressed)
-            return replace(compressed.record, id=None, at=None, integrity_hash=None)
-        if await write_changes(gm, session, done):
-            gm.drop(session)
-            (kept,) = await memories.find_compressions(gm.graph, session, 1)
-            return kept
-    raise Conflict("Memories of this student keep changing: compress them again.")
+        if done.of(Deleted) and not preview:
+            return done
+        (compressed,) = done.of(Compressed)
+        unwritten.append(replace(compressed.record, id=None, at=None, integrity_hash=None))
+        return None
+
+    # Another process may have written: the plan is made on the newest memories.
+    gm.cache.drop_memories(session)
+    if await write_planned(gm, session, planned) is None:
+        return unwritten[-1]
+    gm.drop(session)
+    (kept,) = await memories.find_compressions(gm.graph, session, 1)
+    return kept
+
+
+async def _protected(
+    gm: Graphmem, session: Session, held: OpenMemories, graph: plan.MemoryGraph, trigger: CompressionTrigger
+) -> frozenset[str]:
+    running = [] if trigger is CompressionTrigger.SESSION_END else await turns.list_turns(gm.graph, session)
+    doubted = {side for doubt in held.doubts for side in (doubt.a_id, doubt.b_id) if side is not None}
+    return plan.protected_ids(graph.memories, doubted, {turn.turn_id for turn in running}, held.parts)
 
 
 async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compression]:

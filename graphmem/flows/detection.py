@@ -42,6 +42,9 @@ from graphmem.text.reader import MessageReading
 from graphmem.text.revision import Revisable, may_take_back, takes_back
 from graphmem.text.slots import slot_key, slot_of
 
+NEAREST_BELIEFS = 12
+"""Nearest memories that a message is compared with."""
+
 
 @dataclass(frozen=True)
 class Detected:
@@ -100,19 +103,14 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
             answer = await gm.mind.ask(Classify(tuple(pairs)))
     except (TimeoutError, MindError):
         return Detected(late=True)
-    contradicted = [m for m, verdict in zip(found, answer.value, strict=True) if is_contradiction(verdict)]
-    if not contradicted:
+    contradicted = ((m, v) for m, v in zip(found, answer.value, strict=True) if is_contradiction(v))
+    memory, verdict = next(contradicted, (None, None))
+    if memory is None or verdict is None:
         return Detected(usage=answer.usage)
-    memory = contradicted[0]
-    verdict = answer.value[found.index(memory)]
     doubt = noticed_doubt(memory, verdict, message.text, seq, message.at)
     secret = memory.id in secret_ids([memory], [kept.entry for kept in held.ledger if kept.entry.is_active])
     raised = may_interrupt(memory, doubt, held.tolerance) and not secret
     return Detected(doubt, woven_at_once(doubt, memory, message.text) if raised else None, answer.usage)
-
-
-NEAREST_BELIEFS = 12
-"""Nearest memories that a message is compared with."""
 
 
 async def takes_back_belief(gm: Graphmem, session: Session, message: Message, reading: MessageReading) -> bool:

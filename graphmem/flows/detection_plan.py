@@ -63,12 +63,39 @@ MOST_CANDIDATES = 2
 """Candidates of one statement, the nearest."""
 CONTRADICTORY = 0.75
 """Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
-SUSPECTED = 0.3
-"""Chance of anything to be resolved from which a language model is asked about a pair, too."""
 OPPOSITE_FEELING = 0.3
 """Difference of valence from which two feelings of opposite sign part two statements."""
 
 _NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
+
+
+DETECTION_SECONDS = 0.6
+"""Seconds that a turn gives to detection once there is a candidate; formation or drift finds what takes longer."""
+OWN_ENOUGH = 0.5
+"""Chance from which a message tells of the student, so that it may contradict what is known, where it fills no slot."""
+COOL_DOWN = timedelta(minutes=30)
+"""Time between two cycles of one student that nobody asked for."""
+FEWEST, MOST = 10, 20
+"""Memories looked at in a cycle; a tolerant companion looks at fewer."""
+POOL = 100
+"""Newest memories, and memories drawn by lot, that a cycle chooses from."""
+NEIGHBOURS = 4
+"""Nearest memories that each is compared with."""
+LIKELY_CHANGED = 0.5
+"""Chance that the older statement has ended from which a verdict of change is followed."""
+MOST_PAIRS = 40
+"""Pairs judged in one cycle, the nearest."""
+STALE_AFTER = timedelta(days=365)
+"""Time since it was last said after which an attribute may have another value: a home, a school, a favourite."""
+UNCONFIRMED_AFTER = timedelta(days=30)
+"""Time after which what was inferred and never said is in doubt, where nothing rests on it."""
+MOST_LONE_DOUBTS = 2
+"""New ones in a drift cycle."""
+_LONE_REASONS = {
+    UncertaintyType.UNVERIFIED: "It was inferred, and the student has not said so.",
+    UncertaintyType.STALE: "It was said long ago, and may be otherwise by now.",
+    UncertaintyType.AMBIGUOUS: "It does not say what it is about.",
+}
 
 
 def words_of(memory: Memory) -> str:
@@ -253,12 +280,6 @@ def pair_of(a: Memory, b: Memory) -> StatementPair:
     return StatementPair(on_record(old), on_record(new))
 
 
-DETECTION_SECONDS = 0.6
-"""Seconds that a turn gives to detection once there is a candidate; formation or drift finds what takes longer."""
-OWN_ENOUGH = 0.5
-"""Chance from which a message tells of the student, so that it may contradict what is known, where it fills no slot."""
-
-
 def noticed_id(memory_id: str, key: str) -> str:
     """Id of the doubt that a turn's message raises about a memory; `key` is what its memories are made with."""
     return f"uncertainty-{memory_id}-turn-{key}"
@@ -346,20 +367,6 @@ def _with_other_side(changes: Changes, doubt: Uncertainty, old: Memory, at: date
         NewEdge(other.id, old.id, EdgeType.CONTRADICTS, 1.0),
         Recorded(whole, new=True),
     )
-
-
-COOL_DOWN = timedelta(minutes=30)
-"""Time between two cycles of one student that nobody asked for."""
-FEWEST, MOST = 10, 20
-"""Memories looked at in a cycle; a tolerant companion looks at fewer."""
-POOL = 100
-"""Newest memories, and memories drawn by lot, that a cycle chooses from."""
-NEIGHBOURS = 4
-"""Nearest memories that each is compared with."""
-LIKELY_CHANGED = 0.5
-"""Chance that the older statement has ended from which a verdict of change is followed."""
-MOST_PAIRS = 40
-"""Pairs judged in one cycle, the nearest."""
 
 
 @dataclass(frozen=True)
@@ -525,19 +532,6 @@ def _record(each: Judged, now: datetime) -> Uncertainty:
         reasoning=f"{verdict.reasoning} Compared later: {told}, by a chance of {verdict.confidence:.2f}.",
         surface_context=pair.new.content,
     )
-
-
-STALE_AFTER = timedelta(days=365)
-"""Time since it was last said after which an attribute may have another value: a home, a school, a favourite."""
-UNCONFIRMED_AFTER = timedelta(days=30)
-"""Time after which what was inferred and never said is in doubt, where nothing rests on it."""
-MOST_LONE_DOUBTS = 2
-"""New ones in a drift cycle."""
-_LONE_REASONS = {
-    UncertaintyType.UNVERIFIED: "It was inferred, and the student has not said so.",
-    UncertaintyType.STALE: "It was said long ago, and may be otherwise by now.",
-    UncertaintyType.AMBIGUOUS: "It does not say what it is about.",
-}
 
 
 def lone_type(memory: Memory, student: str, now: datetime, *, acted_on: bool) -> UncertaintyType | None:

@@ -52,6 +52,12 @@ IMPORTED = 1000
 """Memories written at once when many are imported."""
 
 
+EVENTS_SECONDS = 1.0
+"""Seconds after which `memoryEvents` tells of a change at the latest, by whichever process."""
+MOST_STREAMS = 16
+"""Most streams of one student that a process serves at once."""
+
+
 @dataclass(frozen=True)
 class Page:
     """Some memories, and where the next page begins, if there is one."""
@@ -252,12 +258,6 @@ def _page_place(cursor: str) -> tuple[datetime, str]:
     except (ValueError, OverflowError, OSError) as e:
         raise InvalidInput("after is not the `next` of a page.") from e
 
-
-EVENTS_SECONDS = 1.0
-"""Seconds after which `memoryEvents` tells of a change at the latest, by whichever process."""
-
-MOST_STREAMS = 16
-"""Most streams of one student that a process serves at once."""
 
 Happened = tuple[MemoryEventKind, str]
 """What happened, and the id of the memory or concern."""

@@ -52,6 +52,16 @@ SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=Fal
 """The published curve; `docs/world.md` lists its parameters."""
 
 
+MOST_EVIDENCE = 20
+"""Most memories that are told as evidence of a concept's practice."""
+WELL_ENOUGH = 0.3
+"""Familiarity below which a practised concept is no ground for what needs it: failed at last, or long forgotten."""
+NOTES_CHARACTERS = 2_000
+"""Longest notes on a concept."""
+DAYS_AHEAD = 365
+"""Most days that are looked ahead."""
+
+
 def retained(history: Sequence[Practice]) -> Retained | None:
     """How a concept is held after all practice there was; None without any.
 
@@ -138,14 +148,6 @@ def trend_at(history: Sequence[Practice], at: datetime) -> float:
     then = at - timedelta(days=TREND_DAYS)
     before = retained([practice for practice in history if practice.at <= then])
     return familiarity_at(retained(history), at) - familiarity_at(before, then)
-
-
-MOST_EVIDENCE = 20
-"""Most memories that are told as evidence of a concept's practice."""
-WELL_ENOUGH = 0.3
-"""Familiarity below which a practised concept is no ground for what needs it: failed at last, or long forgotten."""
-NOTES_CHARACTERS = 2_000
-"""Longest notes on a concept."""
 
 
 @dataclass(frozen=True)
@@ -339,10 +341,6 @@ async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
     held = await overlays.list_retentions(gm.graph, who)
     weak = [id for id, retention in held.items() if familiarity_at(retention, now) < WELL_ENOUGH]
     return await overlays.list_frontier(gm.graph, who, weak, limit)
-
-
-DAYS_AHEAD = 365
-"""Most days that are looked ahead."""
 
 
 @dataclass(frozen=True)

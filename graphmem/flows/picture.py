@@ -83,13 +83,7 @@ async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session 
         raise InvalidInput(f"A picture shows 1 to {MOST_PICTURED} memories.")
     if await find_versions(gm.graph, who) is None:
         raise NotFound("There is no such student: `graphmem enrol` enrols one.")
-    now, held, after = gm.clock(), list[Memory](), None
-    while len(held) < NEWEST_PICTURED:
-        page = await list_memories(gm, who, Filter(), PAGE_SIZE, after, session)
-        held += page.items
-        after = page.next
-        if after is None:
-            break
+    now, held = gm.clock(), await _newest(gm, who, session)
     gravity = {each.id: gravity_now(each, now) for each in held}
     shown = sorted(held, key=lambda each: (-gravity[each.id], each.id))[:most]
     ids = [each.id for each in shown]
@@ -140,6 +134,16 @@ async def pictured_overlay(gm: Graphmem, who: Who) -> OverlayPicture:
             break
     frontier = await find_frontier(gm, who, PAGE_SIZE)
     return OverlayPicture(gm.clock(), world, known, frozenset(each.id for each in frontier), discovered)
+
+
+async def _newest(gm: Graphmem, who: Who, session: Session | None) -> list[Memory]:
+    held, after = list[Memory](), None
+    while len(held) < NEWEST_PICTURED:
+        page = await list_memories(gm, who, Filter(), PAGE_SIZE, after, session)
+        held += page.items
+        if (after := page.next) is None:
+            break
+    return held
 
 
 def _namesakes(entities: Iterable[NamedEntity]) -> dict[str, str]:

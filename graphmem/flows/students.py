@@ -69,6 +69,15 @@ COMPANION = Companion(
 )
 
 
+LONGEST_STEP = timedelta(minutes=1)
+"""Longest time between two renewals of a session that is used all the time."""
+log = logging.getLogger(__name__)
+NODES_AT_ONCE = 1_000
+"""Most nodes of each kind that one transaction deletes."""
+TAKEN_UP_AFTER = timedelta(minutes=5)
+"""Age from which an erasure that another process began is taken for cut short."""
+
+
 async def enrol(
     gm: Graphmem, who: Who, password: str, display_name: str | None = None, time_zone: str | None = None
 ) -> Student:
@@ -105,10 +114,7 @@ async def enrol(
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
         raise Conflict("A student of this id is enrolled already, or is being erased or imported: choose another id.")
     await keep_up(gm, who)
-    student = await find_student(gm, who)
-    if student is None:
-        raise Conflict("The student was erased while being enrolled.")
-    return student
+    return await written_student(gm, who)
 
 
 async def check_sealing(gm: Graphmem, institution: str) -> bool:
@@ -143,6 +149,14 @@ async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -
         companion=students.opened_companion(enrolled, session, damage),
     )
     await report(gm.graph, session, damage)
+    return student
+
+
+async def written_student(gm: Graphmem, who: Who) -> Student:
+    """Return a student that was just written; Conflict where it was erased meanwhile."""
+    student = await find_student(gm, who)
+    if student is None:
+        raise Conflict("The student was erased meanwhile.")
     return student
 
 
@@ -491,10 +505,6 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
         gm.passwords.right(caller)
 
 
-LONGEST_STEP = timedelta(minutes=1)
-"""Longest time between two renewals of a session that is used all the time."""
-
-
 async def renew_if_due(gm: Graphmem, session: Session) -> None:
     """Renew a session that has just been used, unless this process did a moment ago.
 
@@ -555,9 +565,6 @@ async def finish_rotation(
     return both, values
 
 
-log = logging.getLogger(__name__)
-
-
 def decoded_recovery_key(text: str) -> bytes:
     """The secret half of a recovery key, 32 bytes.
 
@@ -578,6 +585,14 @@ def decoded_recovery_key(text: str) -> bytes:
     if len(key) != sealing.KEY_BYTES:
         raise InvalidInput("This is no recovery key: send it as `graphmem recovery-key` wrote it.")
     return key
+
+
+def _check_recovery_key(gm: Graphmem, institution: str, recovery_key: bytes) -> None:
+    public = gm.settings.recovery_key_of(institution)
+    if public is None:
+        raise Forbidden("This institution has chosen no recovery key.")
+    if not compare_digest(sealing.public_recovery_key(recovery_key), public):
+        raise Forbidden("This is not the recovery key of this institution.")
 
 
 async def recover_student(gm: Graphmem, who: Who, recovery_key: bytes, password: str) -> Student:
@@ -603,11 +618,7 @@ async def recover_student(gm: Graphmem, who: Who, recovery_key: bytes, password:
     Source: spec 14.
     """
     checked_id("studentId", who.student_id)
-    public = gm.settings.recovery_key_of(who.institution)
-    if public is None:
-        raise Forbidden("This institution has chosen no recovery key.")
-    if not compare_digest(sealing.public_recovery_key(recovery_key), public):
-        raise Forbidden("This is not the recovery key of this institution.")
+    _check_recovery_key(gm, who.institution, recovery_key)
     checked_password("password", password, PASSWORD_MIN)
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
@@ -630,16 +641,7 @@ async def recover_student(gm: Graphmem, who: Who, recovery_key: bytes, password:
     log.warning("a new password was set with the recovery key")
     gm.lock_up(who)
     await keep_up(gm, who)
-    student = await find_student(gm, who)
-    if student is None:
-        raise NotFound("The student was erased meanwhile.")
-    return student
-
-
-NODES_AT_ONCE = 1_000
-"""Most nodes of each kind that one transaction deletes."""
-TAKEN_UP_AFTER = timedelta(minutes=5)
-"""Age from which an erasure that another process began is taken for cut short."""
+    return await written_student(gm, who)
 
 
 async def erase_student(gm: Graphmem, who: Who) -> Erased:

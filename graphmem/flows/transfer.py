@@ -12,7 +12,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked
 from graphmem.flows.import_plan import ReadDocument, planned_graph, read_document, texts_to_embed, without_concepts
 from graphmem.flows.session_cache import ENDED
-from graphmem.flows.students import check_sealing, find_student, finish_erasure_of
+from graphmem.flows.students import check_sealing, finish_erasure_of, written_student
 from graphmem.model import Session, Student, Vector, Who
 from graphmem.model.fields import documented
 from graphmem.store import exports, imports, integrity, overlays, students
@@ -23,6 +23,12 @@ PIECE = 64 * 1024
 """Characters from which a piece of the document is given out."""
 EXPORT_TRIES = 3
 """How often a document is begun again, because the student was changed meanwhile."""
+
+
+EMBEDDED_TOGETHER = 256
+"""Texts that are embedded at once."""
+NAMED = 5
+"""Unknown concepts that an error names."""
 
 
 async def export_pieces(gm: Graphmem, session: Session) -> AsyncIterator[str]:
@@ -103,12 +109,6 @@ async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
     return document
 
 
-EMBEDDED_TOGETHER = 256
-"""Texts that are embedded at once."""
-NAMED = 5
-"""Unknown concepts that an error names."""
-
-
 @dataclass(frozen=True)
 class ImportedStudent:
     """An exported student that was made anew."""
@@ -158,15 +158,14 @@ async def import_student(
     lacking, edge_ids = await _lacking(gm, who, read)
     if (lacking or edge_ids) and not skip_unknown:
         raise InvalidInput(_lacks(lacking, edge_ids))
-    read = without_concepts(read, lacking, edge_ids)
-    clear = await check_sealing(gm, who.institution)
-    token = uuid4().hex
+    read, left_out = without_concepts(read, lacking, edge_ids), len(lacking) + len(edge_ids)
+    clear, token = await check_sealing(gm, who.institution), uuid4().hex
     begun = await _begin(gm, who, token)
     if begun.imported == read.digest:
         if not await integrity.has_manifest(gm.graph, who):
             # The import before this one was cut short behind its last step.
             await integrity.accept(gm.graph, who, gm.clock())
-        return await _import_done(gm, who, read, len(lacking) + len(edge_ids), repeated=True)
+        return await _import_done(gm, who, read, left_out, repeated=True)
     if not begun.begun:
         raise Conflict("A student of this id is enrolled already: choose another id, or erase that one first.")
     recovery = gm.settings.recovery_key_of(who.institution)
@@ -178,7 +177,7 @@ async def import_student(
     planned = replace(planned, nodes=tuple(replace(n, vector=vectors.get(n.number)) for n in planned.nodes))
     await imports.write_imported(gm.graph, who, keys, lock, planned, token, gm.clock())
     gm.lock_up(who)
-    return await _import_done(gm, who, read, len(lacking) + len(edge_ids), repeated=False)
+    return await _import_done(gm, who, read, left_out, repeated=False)
 
 
 async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
@@ -191,10 +190,7 @@ async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
 
 
 async def _import_done(gm: Graphmem, who: Who, read: ReadDocument, left_out: int, *, repeated: bool) -> ImportedStudent:
-    student = await find_student(gm, who)
-    if student is None:
-        raise Conflict("The student was erased while being imported.")
-    document = read.document
+    student, document = await written_student(gm, who), read.document
     edges = len(document.edges) + len(document.links) + len(document.overlay) + len(document.discovered)
     return ImportedStudent(student, len(document.nodes), edges, left_out, repeated)
 

@@ -79,6 +79,20 @@ _ASKING = {
 """Questions about what is in doubt alone, for another reason than that it may be over."""
 
 
+_KIND_RANKS = {MemoryKind.EPISODE: 0, MemoryKind.CONCEPT: 1, MemoryKind.TRAIT: 2}
+SUPPORTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.RELATES_TO, EdgeType.ABSTRACTS)
+"""Relationships along which what is settled about one memory tells on another."""
+RESTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.ABSTRACTS)
+"""Those by which one memory rests on another, or speaks for it."""
+STRENGTHENED, WEAKENED = 0.1, 0.2
+"""Share of what is missing to 1, and of the confidence, by which a neighbour changes, times the edge's weight."""
+MOST_RELATED = 10
+"""Neighbours of one side that change, those of the strongest edges."""
+MOST_RELATIONSHIPS = 10
+"""Pairs of relationships that a cycle looks at."""
+_SIDES = ("a", "b")
+
+
 def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
     """How much a doubt matters, by the kinds of what is in doubt; a relationship counts as a concept (spec 12).
 
@@ -96,9 +110,6 @@ def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
     if high == _KIND_RANKS[MemoryKind.EPISODE]:
         return Severity.LOW
     return Severity.MEDIUM if low == _KIND_RANKS[MemoryKind.EPISODE] else Severity.HIGH
-
-
-_KIND_RANKS = {MemoryKind.EPISODE: 0, MemoryKind.CONCEPT: 1, MemoryKind.TRAIT: 2}
 
 
 @dataclass(frozen=True)
@@ -548,16 +559,6 @@ def _closing_edge(winner: Memory, loser: Memory, resolution: Resolution) -> NewE
     return NewEdge(winner.id, loser.id, EdgeType.CONTRADICTS, 1.0)
 
 
-SUPPORTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.RELATES_TO, EdgeType.ABSTRACTS)
-"""Relationships along which what is settled about one memory tells on another."""
-RESTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.ABSTRACTS)
-"""Those by which one memory rests on another, or speaks for it."""
-STRENGTHENED, WEAKENED = 0.1, 0.2
-"""Share of what is missing to 1, and of the confidence, by which a neighbour changes, times the edge's weight."""
-MOST_RELATED = 10
-"""Neighbours of one side that change, those of the strongest edges."""
-
-
 def settled_sides(changes: Changes) -> list[str]:
     """Ids of winners and losers of what changes settle by themselves, whose edges `with_related` needs."""
     return [each.memory_id for recorded in _settled_by_plan(changes) for each in recorded.undo.memories[:2]]
@@ -624,10 +625,6 @@ def _weaker(memory: Memory, edge: Edge) -> dict[str, object]:
     inferred = edge.type is EdgeType.ABSTRACTS and memory.role not in (MemoryRole.SAID, MemoryRole.LESSON)
     return values | ({"reliability": Reliability.UNCERTAIN} if inferred else {})
 
-
-MOST_RELATIONSHIPS = 10
-"""Pairs of relationships that a cycle looks at."""
-_SIDES = ("a", "b")
 
 EdgeKey = tuple[str, str, EdgeType]
 

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,16 @@ MOST_FOUND = 200
 """Most concepts that a search finds."""
 SEARCH_LIMIT = 500
 """Most characters of a search."""
+
+
+LINKS = {
+    "prerequisites": WorldEdgeType.PREREQUISITE_OF,
+    "parts": WorldEdgeType.PART_OF,
+    "related": WorldEdgeType.RELATED_TO,
+}
+"""Columns of a CSV file that name other concepts, from which an edge leads to the concept of the line."""
+COLUMNS = ("id", "name", "aliases", "description", "domain", "grade", "misconceptions", *LINKS)
+"""Columns of a CSV file; all but the first two may be missing, and several values are separated by `|`."""
 
 
 @dataclass(frozen=True)
@@ -75,39 +86,29 @@ async def import_world(
     checked_new_id("world", name, in_paths=False)
     before = await store.load_world(gm.graph, institution)
     _, changes = plan_import(before, draft, replace=replace, name=name)
-    parts = (changes.gone_edges, changes.gone_concepts, changes.concepts, changes.edges, changes.concepts)
-    total, done = sum(map(len, parts)), 0
+    steps: tuple[tuple[Sequence[Any], Callable[[Sequence[Any]], Awaitable[None]]], ...] = (
+        (changes.gone_edges, partial(store.delete_world_edges, gm.graph, institution)),
+        (changes.gone_concepts, partial(store.delete_concepts, gm.graph, institution)),
+        (changes.concepts, lambda some: store.save_concepts(gm.graph, institution, name, some, gm.clock())),
+        (changes.edges, partial(store.save_world_edges, gm.graph, institution)),
+    )
+    # Each concept that is written is embedded, too.
+    total, done = sum(len(changed) for changed, _ in steps) + len(changes.concepts), 0
 
-    await store.note_import(gm.graph, institution, name, gm.clock())
-
-    async def written(batch: Sequence[object]) -> None:
-        nonlocal done
-        gm.worlds.drop(institution)
-        done += len(batch)
-        progress(done, total)
-        await store.note_import(gm.graph, institution, name, gm.clock())
-
-    for gone in batches(changes.gone_edges, WRITTEN_AT_ONCE):
-        await store.delete_world_edges(gm.graph, institution, gone)
-        await written(gone)
-    for ids in batches(changes.gone_concepts, WRITTEN_AT_ONCE):
-        await store.delete_concepts(gm.graph, institution, ids)
-        await written(ids)
-    for concepts in batches(changes.concepts, WRITTEN_AT_ONCE):
-        await store.save_concepts(gm.graph, institution, name, concepts, gm.clock())
-        await written(concepts)
-    for edges in batches(changes.edges, WRITTEN_AT_ONCE):
-        await store.save_world_edges(gm.graph, institution, edges)
-        await written(edges)
-
-    async def embedded(concepts: int) -> None:
+    async def written(count: int) -> None:
         nonlocal done, total
         # What an import that was cut short has left is done with this one.
-        done, total = done + concepts, max(total, done + concepts)
+        done, total = done + count, max(total, done + count)
+        gm.worlds.drop(institution)
         progress(done, total)
         await store.note_import(gm.graph, institution, name, gm.clock())
 
-    await embed_world(gm.graph, gm.embedder, institution, embedded)
+    await store.note_import(gm.graph, institution, name, gm.clock())
+    for changed, write in steps:
+        for some in batches(changed, WRITTEN_AT_ONCE):
+            await write(some)
+            await written(len(some))
+    await embed_world(gm.graph, gm.embedder, institution, written)
     await store.finish_import(gm.graph, institution, name)
     return Imported(len(draft.concepts), len(draft.edges))
 
@@ -180,16 +181,6 @@ def _page_of(found: list[Concept], first: int, after: str) -> ConceptPage:
         return ConceptPage((), len(found), None)
     items = tuple(found[start : start + first])
     return ConceptPage(items, len(found), items[-1].id if len(found) > start + first else None)
-
-
-LINKS = {
-    "prerequisites": WorldEdgeType.PREREQUISITE_OF,
-    "parts": WorldEdgeType.PART_OF,
-    "related": WorldEdgeType.RELATED_TO,
-}
-"""Columns of a CSV file that name other concepts, from which an edge leads to the concept of the line."""
-COLUMNS = ("id", "name", "aliases", "description", "domain", "grade", "misconceptions", *LINKS)
-"""Columns of a CSV file; all but the first two may be missing, and several values are separated by `|`."""
 
 
 class _Given(BaseModel):
