@@ -34,8 +34,8 @@ from graphmem.flows.uncertainty_plan import (
     settled_relationship,
     severity_of,
     shifted_tolerance,
-    stood_at,
     touches,
+    uncertainty_as_of,
     undone,
 )
 from graphmem.model import (
@@ -102,7 +102,7 @@ async def list_uncertainties(
     states = None if state is None or as_of is not None else [state]
     found = await uncertainties.find_uncertainties(gm.graph, who, session, states=states, severity=severity)
     if as_of is not None:
-        then = [stood_at(doubt, as_of) for doubt in found if doubt.created_at <= as_of]
+        then = [uncertainty_as_of(doubt, as_of) for doubt in found if doubt.created_at <= as_of]
         found = [doubt for doubt in then if state in (None, doubt.state)]
     if topic is None:
         return found

@@ -356,7 +356,7 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
         raise InvalidInput("This uncertainty is settled already: undo its resolution first.")
     done = replace(record, state=UncertaintyState.RESOLVED, resolution=by.resolution, resolved_at=now, detail=by.detail)
     if by.resolution is Resolution.DECAYED or b is None:
-        return _settle_lone(done, a, by, version, now)
+        return _resolve_single(done, a, by, version, now)
     winner, loser = _winner_and_loser(a, b, by, now)
     closes = by.resolution in CLOSING_RESOLUTIONS
     until = winner.timestamp if by.resolution in EVOLVING and winner.timestamp > loser.timestamp else now
@@ -373,7 +373,7 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
         by.resolution.value,
         (
             *made,
-            Update(winner.id, _won(winner, now)),
+            Update(winner.id, _strengthened(winner, now)),
             Update(loser.id, lost),
             edge,
             *((End(loser.id),) if closes else ()),
@@ -423,7 +423,7 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
     return Changes(version, "undo", (*back, *gone, *removed, *unsettled, Recorded(reopened)))
 
 
-def stood_at(doubt: Uncertainty, moment: datetime) -> Uncertainty:
+def uncertainty_as_of(doubt: Uncertainty, moment: datetime) -> Uncertainty:
     """A doubt as it stood at a moment: open, where it was settled later.
 
     Examples
@@ -434,7 +434,7 @@ def stood_at(doubt: Uncertainty, moment: datetime) -> Uncertainty:
     >>> stale, low, drift = UncertaintyType.STALE, Severity.LOW, DetectionContext.DRIFT
     >>> doubt = Uncertainty("uncertainty-1", stale, low, drift, False, "memory-1", None, may)
     >>> settled = replace(doubt, state=UncertaintyState.RESOLVED, resolved_at=june)
-    >>> stood_at(settled, may).state.value, stood_at(settled, june).state.value
+    >>> uncertainty_as_of(settled, may).state.value, uncertainty_as_of(settled, june).state.value
     ('open', 'resolved')
     """
     if doubt.resolved_at is None or doubt.resolved_at <= moment:
@@ -501,7 +501,7 @@ def evidence(memory: Memory) -> float:
     return memory.confidence * (1 + memory.reinforcement_count)
 
 
-def _settle_lone(done: Uncertainty, a: Memory, by: Settling, version: int, now: datetime) -> Changes:
+def _resolve_single(done: Uncertainty, a: Memory, by: Settling, version: int, now: datetime) -> Changes:
     """Where nobody wins: one memory alone, which holds, is over or fades, or two that fade."""
     if by.resolution is Resolution.DECAYED:
         return Changes(version, by.resolution.value, (Recorded(replace(done, state=UncertaintyState.DECAYED)),))
@@ -511,7 +511,7 @@ def _settle_lone(done: Uncertainty, a: Memory, by: Settling, version: int, now: 
     if by.resolution is Resolution.TEMPORAL_SUPERSEDE:
         over = Update(a.id, {"reliability": Reliability.SUPERSEDED, "invalid_at": now})
         return changes.plus(over, End(a.id))
-    return changes.plus(Update(a.id, _won(a, now)))
+    return changes.plus(Update(a.id, _strengthened(a, now)))
 
 
 def _winner_and_loser(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:
@@ -543,7 +543,7 @@ def _outweighs(a: Memory, b: Memory, resolution: Resolution, now: datetime) -> b
     return measure(a) == more
 
 
-def _won(winner: Memory, now: datetime) -> dict[str, object]:
+def _strengthened(winner: Memory, now: datetime) -> dict[str, object]:
     return {
         "reliability": Reliability.RELIABLE,
         "invalid_at": None,
