@@ -83,7 +83,7 @@ async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session 
         raise InvalidInput(f"A picture shows 1 to {MOST_PICTURED} memories.")
     if await find_versions(gm.graph, who) is None:
         raise NotFound("There is no such student: `graphmem enrol` enrols one.")
-    now, held = gm.clock(), await _newest(gm, who, session)
+    now, held = gm.clock(), await _newest_memories(gm, who, session)
     gravity = {each.id: gravity_now(each, now) for each in held}
     shown = sorted(held, key=lambda each: (-gravity[each.id], each.id))[:most]
     ids = [each.id for each in shown]
@@ -136,7 +136,7 @@ async def pictured_overlay(gm: Graphmem, who: Who) -> OverlayPicture:
     return OverlayPicture(gm.clock(), world, known, frozenset(each.id for each in frontier), discovered)
 
 
-async def _newest(gm: Graphmem, who: Who, session: Session | None) -> list[Memory]:
+async def _newest_memories(gm: Graphmem, who: Who, session: Session | None) -> list[Memory]:
     held, after = list[Memory](), None
     while len(held) < NEWEST_PICTURED:
         page = await list_memories(gm, who, Filter(), PAGE_SIZE, after, session)
