@@ -22,7 +22,6 @@ from graphmem.app import server_secret
 from graphmem.bearer import make_token
 from graphmem.bench.harness import served
 from graphmem.bench.recorded import MatchBaselines, match_baselines
-from graphmem.commands.demo_world import play_world, tell_world
 from graphmem.commands.memories import incoming_turns
 from graphmem.local import server
 from graphmem.model import Role
@@ -87,7 +86,6 @@ class Played:
     memory_count: int
     remembered: Context
     story: Story | None = None
-    waiting: tuple[str, ...] = ()
 
 
 def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
@@ -105,7 +103,6 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
     out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
     with _running_neo4j(settings, say), _api(settings, say) as address, say.status("Playing dialogues through the API"):
         played = asyncio.run(_play_scenes(settings, address, played_scenes))
-        world = asyncio.run(play_world(settings, address)) if file is None else None
         nodes = asyncio.run(_count_labels(settings))
         baselines = asyncio.run(_demo_baselines(settings, [scene.dialogue for scene in played_scenes]))
         browser = _browser_link(settings, played.last_student)
@@ -125,8 +122,6 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
     else:
         if played.story is not None:
             _tell_story(played.story, out)
-        if world is not None:
-            tell_world(world, out)
         _tell_highlights(played, out)
         _sum_up(played, nodes, baselines, browser, out)
 
@@ -181,7 +176,6 @@ async def _play_scenes(settings: Settings, address: str, played: list[Scene]) ->
     admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
     told: list[Told] = []
     start, student, story = perf_counter(), "", None
-    waiting: dict[str, None] = {}
     async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as as_app:
         for student, sessions in groupby(played, key=lambda s: s.student):
             password, expected = token_urlsafe(), None
@@ -193,7 +187,6 @@ async def _play_scenes(settings: Settings, address: str, played: list[Scene]) ->
                 await as_app.open_session(student, password)
                 told += await _session(as_app, scene, expected)
                 expected = told[-1].turn.next_prediction.text
-                waiting |= {question.text or "": None for question in await as_app.questions(student)}
                 if scene.name is not None:
                     story = await _remembered_story(as_app, student, told)
                 # The last session stays open, so that its turns can still be seen in Neo4j Browser.
@@ -202,7 +195,7 @@ async def _play_scenes(settings: Settings, address: str, played: list[Scene]) ->
         seconds = perf_counter() - start
         found = await as_app.student(student)
         remembered = await as_app.context(student, told[-1].text, token_budget=400)
-    return Played(told, seconds, student, found.memory_count if found else 0, remembered, story, tuple(waiting))
+    return Played(told, seconds, student, found.memory_count if found else 0, remembered, story)
 
 
 async def _remembered_story(client: AsyncClient, student: str, told: list[Told]) -> Story:
@@ -267,7 +260,7 @@ def _tell_story(story: Story, out: Console) -> None:
 
 
 def _tell_highlights(played: Played, out: Console) -> None:
-    """Of the real dialogues: the most surprising message, what was learned from it, and a question kept for later."""
+    """Of the real dialogues: the most surprising message and what was learned from it."""
     story = () if played.story is None else played.story.told
     real = [told for told in played.turns if told not in story]
     surprising = max(real, key=lambda told: told.turn.surprise, default=None)
@@ -281,8 +274,6 @@ def _tell_highlights(played: Played, out: Console) -> None:
         )
         if fact := surprising.turn.learned_fact:
             out.print(f"[cyan]learned[/]    {escape(fact.text)}")
-    for question in played.waiting[:1]:
-        out.print(f"[cyan]to ask[/]     {escape(question)} (later, when it fits)")
 
 
 def _sum_up(played: Played, nodes: dict[str, int], baselines: MatchBaselines, browser: str, out: Console) -> None:
