@@ -1,13 +1,15 @@
 """Replies of a turn: what is remembered for it, the question it asks, and the words that are shown (spec 3, 13, 20)."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from graphmem.app import Graphmem
+from graphmem.errors import BudgetExceeded, MindError
 from graphmem.flows import turn_plan as plan
-from graphmem.flows.care import ask_in_danger, caring_answer, with_help
-from graphmem.flows.concern import help_for
+from graphmem.flows.concern import decided_danger, help_for
 from graphmem.flows.context import clear_facts
 from graphmem.flows.detection_plan import OWN_ENOUGH
 from graphmem.flows.findings import MessageFindings
@@ -17,6 +19,7 @@ from graphmem.flows.uncertainty_plan import is_time_to_raise
 from graphmem.model import (
     Answer,
     Conversation,
+    MindQuestion,
     Question,
     Remembered,
     Respond,
@@ -24,11 +27,15 @@ from graphmem.model import (
     Session,
     Uncertainty,
     Unlocked,
+    Usage,
     Woven,
 )
 from graphmem.ports import Mind, OnToken
 from graphmem.search.fog import Fog
 from graphmem.text.doc import doc_of
+from graphmem.text.safety import is_careful
+
+T = TypeVar("T")
 
 
 async def _clear_doubt(gm: Graphmem, fog: Fog, woven: Woven) -> tuple[Woven, ...]:
@@ -103,3 +110,54 @@ async def answer_of(
     if attempt.on_token is not None:
         await attempt.on_token(told.value.reply.text[len(answer.value.reply.text) :])
     return told
+
+
+async def ask_in_danger(gm: Graphmem, mind: Mind, question: MindQuestion[T]) -> Answer[T]:
+    """Ask a mind; where it fails the offline mind answers, also where it must not otherwise (`degrade`)."""
+    try:
+        return await mind.ask(question)
+    except (MindError, BudgetExceeded) as error:
+        spent = error.usage if isinstance(error, MindError) else None
+    answer = await gm.offline.ask(question)
+    return replace(answer, usage=answer.usage + (spent or Usage()), degraded=True)
+
+
+async def caring_answer(
+    gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None, fog: Fog
+) -> Answer[Response]:
+    """The reply to a message that tells of danger; it is streamed once it is whole.
+
+    Where the mind denies the danger it is a reply as any other. Else one that promises secrecy, turns to the exercise
+    or names a hidden concept gives way to the offline mind's, and whoever wrote it, it holds the help text word for
+    word.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    mind : Mind
+    question : Respond, with its danger and help text
+    on_token : as in `handle_turn`
+    fog : what is hidden from the student
+    """
+    answer = await ask_in_danger(gm, mind, question)
+    text = answer.value.reply.text
+    hidden = any(await hidden_in(gm, fog, [text]))
+    denied = decided_danger(question.danger, answer.value.danger, judged=answer.value.judged) is None
+    if hidden or not (denied or is_careful(text)):
+        own = await gm.offline.ask(replace(question, danger=None) if denied else question)
+        answer = replace(answer, value=replace(answer.value, reply=own.value.reply))
+    if not denied:
+        answer = with_help(answer, question.help)
+    if on_token is not None:
+        for piece in re.findall(r"\s*\S+", answer.value.reply.text):
+            await on_token(piece)
+    return answer
+
+
+def with_help(answer: Answer[Response], help_text: str) -> Answer[Response]:
+    """The same answer, its reply holding the help text."""
+    reply = answer.value.reply
+    if help_text in reply.text:
+        return answer
+    told = replace(reply, text=f"{reply.text.rstrip()} {help_text}", embedding=None, doc=None)
+    return replace(answer, value=replace(answer.value, reply=told))
