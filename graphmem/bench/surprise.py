@@ -20,6 +20,7 @@ from graphmem.bench import Figures
 from graphmem.bench.scores import auroc
 from graphmem.bench.talks import UNDATED, read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
+from graphmem.flows.findings import SURELY_WORK
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.turn_plan import FIRST_SHIFT, SURPRISE_WINDOW, Score, grave, levelled, score
 from graphmem.language.encoder import encoder_network
@@ -33,6 +34,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.match_model import load_match
 from graphmem.text.reader import READER_FOLDER, MessageReading, read_now
 from graphmem.text.safety import DANGER_FILE, find_danger
+from graphmem.text.worth import work_chance
 
 SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
 A_PAUSE, PAUSES_VARY = 40.0, 0.5
@@ -132,7 +134,9 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
         if author is Author.STUDENT:
             sensed = senses.of(message, reading, known[-1] if known else None, expected)
             scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
-            scored = levelled(scored, encoder_network().analyse(text).scores, FIRST_SHIFT, shaken=False)
+            works = not reading.passes or work_chance(reading) >= SURELY_WORK
+            told = None if works else encoder_network().analyse(text).scores
+            scored = levelled(scored, told, FIRST_SHIFT, shaken=False)
             in_danger = find_danger(text, known={text: reading}) is not None
             before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
             away = distance(np.array(before), reading.vector) if before else None

@@ -434,7 +434,7 @@ def _chosen(
         standing = standing_profile(held.index, parts, moment, own, past=past)
         whole = wanted.asked_for is AskedFor.OVERVIEW
         profile = [each for each in standing if whole or parts[each.memory.id][0] is ProfilePart.NEED]
-        found = _with_others(wanted, [*found, *standing])
+        found = _with_others(wanted, found, standing)
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),
@@ -449,16 +449,22 @@ def _chosen(
     )
 
 
-def _with_others(wanted: _Search, found: Sequence[Recalled]) -> list[Recalled]:
-    """What was found, what is near by meaning and what has ended, with chances, in the order asked for."""
-    index, moment = wanted.held.index, wanted.moment
-    known = {each.memory.id: each for each in reversed(found)}
-    near = [] if wanted.of_past else nearest_memories(index, wanted.held.edges, wanted.own, moment)
-    if wanted.asked_for is AskedFor.OTHER:
-        near = [each for each in near if NO_LONGER not in each.why]
-    others = [each for each in near if each.memory.id not in known and wanted.is_clear(each.memory.id)]
-    lines = judged([*known.values(), *others], wanted.asking.doc, wanted.held.name)
-    return as_asked_for(lines, index, moment, wanted.asked_for, wanted.is_clear)
+def _with_others(wanted: _Search, found: Sequence[Recalled], standing: Sequence[Recalled]) -> list[Recalled]:
+    """What was found, then the profile and what is near by meaning or has ended; with chances, in the order asked for.
+
+    A turn that asks for nothing that is remembered does with what was found.
+    """
+    index, moment, asks = wanted.held.index, wanted.moment, wanted.asked_for is not AskedFor.OTHER
+    others = list[Recalled]()
+    if wanted.asking.unformed or asks:
+        near = [] if wanted.of_past else nearest_memories(index, wanted.held.edges, wanted.own, moment)
+        clear = (each for each in near if wanted.is_clear(each.memory.id))
+        others = [*standing, *(each for each in clear if asks or NO_LONGER not in each.why)]
+    lines: dict[str, Recalled] = {}
+    for each in (*found, *others):
+        lines.setdefault(each.memory.id, each)
+    judged_lines = judged(list(lines.values()), wanted.asking.doc, wanted.held.name)
+    return as_asked_for(judged_lines, index, moment, wanted.asked_for, wanted.is_clear)
 
 
 def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Tentative]:

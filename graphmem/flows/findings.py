@@ -39,6 +39,11 @@ from graphmem.text.matching import meant_facts
 from graphmem.text.reader import MessageReading
 from graphmem.text.revision import retractions
 from graphmem.text.topic_boundaries import SIGHT
+from graphmem.text.worth import work_chance
+
+SURELY_WORK = 0.7
+"""Chance from which on a message is school work, and tells nothing of a life: 75 of 100 messages of tutoring have it,
+and none of 116 life events."""
 
 Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
 
@@ -53,7 +58,7 @@ class MessageFindings:
     said : the student's messages among it
     state : of the student, with the embeddings of what was foreseen
     own_score : of the message without the danger it tells of
-    told : how much it tells, as the encoder sees it
+    told : how much it tells, as the encoder sees it; None where it surely tells nothing
     shaken : it takes back a belief
     false_alarm : it says again what was taken back as a concern
     starts : another matter begins with it
@@ -70,7 +75,7 @@ class MessageFindings:
     state: State
     task: Task | None
     own_score: plan.Score
-    told: HeadScores
+    told: HeadScores | None
     shaken: bool
     danger: Danger | None
     false_alarm: bool
@@ -106,7 +111,6 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         await asyncio.sleep(0)
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
         familiarising = group.create_task(_familiar(gm, session, message))
-        weighing = group.create_task(asyncio.to_thread(encoder_network().analyse, doc.text))
         reading = await attempt.reading
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
@@ -119,7 +123,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
         own = plan.score(message, talk, state, sensed, task, await familiarising)
         shaken = bool(retractions(doc.text)) or await takes_back_belief(gm, session, message, reading)
-        told = (await weighing).scores
+        told = await _weighed(doc, reading)
         own = plan.levelled(own, told, state.turns, shaken=shaken)
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
@@ -141,6 +145,13 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         searched=searching.result(),
         noticed=detecting.result(),
     )
+
+
+async def _weighed(doc: Doc, reading: MessageReading) -> HeadScores | None:
+    """Answers of the encoder to a message; None of one that tells nothing, or is surely school work."""
+    if not reading.passes or work_chance(reading) >= SURELY_WORK:
+        return None
+    return (await asyncio.to_thread(encoder_network().analyse, doc.text)).scores
 
 
 async def _detected(

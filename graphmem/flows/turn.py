@@ -239,7 +239,6 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         own_matter=is_own_matter(doc_of(seen.message), seen.reading),
         passes=seen.reading.passes,
         danger=danger,
-        told=seen.told,
         raised=None
         if danger is None
         else raised_by_turn(gm, session, seen.state.turns + 1, seen.message, danger, own.level),

@@ -48,8 +48,10 @@ from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.headings import heading
+from graphmem.text.reader import MessageReading
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
+from graphmem.text.talk import TalkKind, talk_of
 
 WORKING_MEMORY = 50
 """Raw turns kept while a session is open."""
@@ -77,7 +79,7 @@ ASKED_EVERY = 3
 GRAVE_FROM = 0.9
 """Chance from which on a message tells something grave: 84 % of 116 life events have it, and none of 200 messages of
 tutoring."""
-IDLE_ACTS, SURELY_IDLE = ("greeting", "goodbye", "thanks", "reaction"), 0.9
+IDLE_TALK, SURELY_IDLE = (TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.REACTION), 0.9
 """What a message does of which nothing is formed, and the chance from which on it does."""
 RAISING_NOTHING = ("nothing", "ordinary")
 """Weights that raise no level."""
@@ -218,18 +220,18 @@ def _expertise(doc: Doc, topics: Sequence[str], task: Task | None) -> float:
     return max(matching.overlap(doc, topics), in_work)
 
 
-def levelled(scored: Score, told: HeadScores, turns: int, *, shaken: bool) -> Score:
+def levelled(scored: Score, told: HeadScores | None, turns: int, *, shaken: bool) -> Score:
     """Return the score of a message with the level that goes with how much it tells (spec 5).
 
     Parameters
     ----------
     scored : Score
-    told : answers of the encoder's heads to the message
+    told : answers of the encoder's heads to the message; None where it surely tells nothing
     turns : of the student before it
     shaken : whether it takes back what was believed
     """
-    weight, levels = told.likely("weight"), list(Level)
-    grave_told = shaken or told.chance("weight", "grave") >= GRAVE_FROM
+    weight, levels = "nothing" if told is None else told.likely("weight"), list(Level)
+    grave_told = shaken or (told is not None and told.chance("weight", "grave") >= GRAVE_FROM)
     least = Level.COGNITIVE_DISSONANCE if grave_told else Level.NORMAL if weight in RAISING_NOTHING else Level.BOUNDARY
     early = turns + 1 < FIRST_SHIFT
     most = Level.NORMAL if weight == "nothing" else Level.PARADIGM_SHIFT
@@ -334,7 +336,6 @@ class TurnThought:
     task, opener : what the talk is about, and what the tutor said before the message and nothing else held
     used : the memories that the app's own reply was built on
     noticed : a doubt that the message itself raises
-    told : how much the message tells, as the encoder sees it
     judged : whoever replied can tell whether it was right: a tutor or a language model, not the offline mind
     """
 
@@ -361,7 +362,6 @@ class TurnThought:
     used: tuple[Boost, ...] = ()
     noticed: Uncertainty | None = None
     judged: bool = True
-    told: HeadScores | None = None
 
     @property
     def own_level(self) -> Level | None:
@@ -387,7 +387,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
     answers = thought.may_answer or bool(retractions(doc.text) or told_clauses(doc))
     answers = answers or tells_attribute(doc) or answers_question(doc, thought.asked)
     surprising = _surprise_jobs(thought, seq) if tells else ()
-    forms = tells or answers or not (thought.told is not None and is_idle(thought.told))
+    forms = tells or answers or not is_idle(thought.message)
     jobs = (*(_form_jobs(thought, seq, tells=tells or answers) if forms else ()), *surprising)
     outcome = _outcome(thought, jobs, now)
     doubts = tuple(raised(each.doubt, thought.message.at) for each in thought.recalled.weave)
@@ -507,15 +507,11 @@ def _parts(message: Message, window: Sequence[Message], task: Task | None) -> su
     return surprise.message_parts(history, _vector(message), gap, message.author, len(message.text))
 
 
-def is_idle(told: HeadScores) -> bool:
-    """Return whether a message surely only greets, thanks, takes leave or reacts: there is nothing to form of it.
-
-    Parameters
-    ----------
-    told : answers of the encoder's heads to the message
-    """
-    acts = sum(told.chance("act", act) for act in IDLE_ACTS)
-    return acts >= SURELY_IDLE and told.likely("ledger") == "none" and told.likely("weight") == "nothing"
+def is_idle(message: Message) -> bool:
+    """Return whether a message that tells nothing surely only greets, thanks, takes leave or reacts."""
+    reading = message.reading
+    kind, chance = talk_of(doc_of(message), reading) if isinstance(reading, MessageReading) else (None, 0.0)
+    return kind in IDLE_TALK and chance >= SURELY_IDLE
 
 
 def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:

@@ -5,7 +5,7 @@ searches them as they were said, so that it finds what was said a moment ago and
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -22,6 +22,7 @@ from graphmem.model import (
     Reliability,
     Session,
     SourceKind,
+    Vector,
 )
 from graphmem.sealing import StudentLock
 from graphmem.search.index import SearchIndex
@@ -60,7 +61,10 @@ async def read_unformed(gm: Graphmem, session: Session) -> SearchIndex | None:
     index = state.unformed = SearchIndex(gm.embedder.dimension) if index is None else index
     ids = set(waiting)
     lock = await _lock(gm, session) if any(job.kind is Kind.OBSERVE for job in fresh) else None
-    await asyncio.to_thread(_refresh, index, ids, session, lock, fresh)
+    turn_state = gm.turn_state(session)
+    said = () if turn_state is None else turn_state.messages
+    known = {each.text: each.embedding for each in said if each.embedding is not None}
+    await asyncio.to_thread(_refresh, index, ids, _tentative_memories(session, lock, fresh), known)
     await _embed(gm, index)
     gm.cache.weigh(session)
     return index
@@ -71,13 +75,12 @@ async def _lock(gm: Graphmem, session: Session) -> StudentLock | None:
     return None if enrolled is None else enrolled.lock
 
 
-def _refresh(
-    index: SearchIndex, ids: set[str], session: Session, lock: StudentLock | None, fresh: Sequence[Claimed]
-) -> None:
-    """Take out what has been formed, and put in what is new, for now without a vector."""
+def _refresh(index: SearchIndex, ids: set[str], fresh: Iterator[Memory], known: Mapping[str, Vector]) -> None:
+    """Take out what has been formed, and put in what is new, with the vectors that turns have made of it."""
     index.remove([memory.id for memory in index.latest(len(index)) if memory.id not in ids])
-    memories = list(_tentative_memories(session, lock, fresh))
-    index.put_many(memories, np.zeros((len(memories), index.dimension), dtype=np.float32))
+    memories, nothing = list(fresh), np.zeros(index.dimension, dtype=np.float32)
+    vectors = [known.get(memory.content or "", nothing) for memory in memories]
+    index.put_many(memories, np.stack(vectors) if vectors else np.zeros((0, index.dimension), dtype=np.float32))
 
 
 def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Sequence[Claimed]) -> Iterator[Memory]:
