@@ -405,7 +405,10 @@ def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
     if is_polar(new.slot):
         if _is_against(new) == _is_against(old):
             return Effect.SAME
-        return Effect.ENDS if _is_change(new, old) else Effect.CONTRADICTS
+        # Where a no stands beside the matter ("so I can't have the cake") the networks may be surer than the slot.
+        unclear = old.compared.denies and not _filling(old).negates
+        ends = _is_change(new, old) or (unclear and surely_ended(new, old)[1] is Effect.ENDS)
+        return Effect.ENDS if ends else Effect.CONTRADICTS
     if not holds_one_value(new.slot):
         return None
     if _value_words(new) == _value_words(old):
@@ -425,10 +428,15 @@ def _is_against(told: Revisable) -> bool:
 
     The words that fill the slot count: "I'm allergic to milk so I can't have the cake" denies no allergy.
     """
+    filling = _filling(told)
+    return filling.negates != (_DISLIKES.search(filling.text) is not None)
+
+
+def _filling(told: Revisable) -> Doc:
+    """The beginning of a statement's words that fills its slot."""
     words = told.words.split()
-    parts = (" ".join(words[:end]) for end in range(1, len(words)))
-    filling = next((part for part in parts if slot_of(Doc(part)) == told.slot), told.words)
-    return Doc(filling).negates != (_DISLIKES.search(filling) is not None)
+    parts = (Doc(" ".join(words[:end])) for end in range(1, len(words)))
+    return next((part for part in parts if slot_of(part) == told.slot), Doc(told.words))
 
 
 def _tells_of_change(new: Revisable) -> bool:
