@@ -1,7 +1,7 @@
 // Create nodes; one of a known id stays as it is.
 // mode: write
 // scope: student
-// nodes: Memory, Uncertainty, Question, Reflection, Entity, Compression
+// nodes: Memory, Uncertainty
 // params: institution: str, student_id: str, rows: list
 // returns: touched: list of map
 UNWIND $rows AS row

@@ -2,7 +2,7 @@
 // A memory that a relationship starts from counts as written, so that others see it.
 // mode: write
 // scope: student
-// nodes: Memory-Memory, Memory-Entity, Memory-Concept, Memory-Question, Memory-Reflection, Uncertainty-Memory, Student-Compression
+// nodes: Memory-Memory, Memory-Concept, Uncertainty-Memory
 // params: institution: str, student_id: str, rows: list, written: int
 // returns: touched: list of map
 UNWIND $rows AS row
@@ -18,6 +18,5 @@ FOREACH (_ IN CASE WHEN row.side IS NULL THEN [] ELSE [1] END |
   MERGE (from)-[edge:$(row.type) {side: row.side}]->(to)
   SET edge += row.properties)
 SET from.written = CASE 'FROM_LABEL' WHEN 'Memory' THEN $written END
-RETURN collect(DISTINCT CASE 'FROM_LABEL' WHEN 'Student' THEN {label: 'TO_LABEL', id: row.to, links: [row.type]}
-                                          ELSE {label: 'FROM_LABEL', id: row.from, links: [row.type]} END) +
+RETURN collect(DISTINCT {label: 'FROM_LABEL', id: row.from, links: [row.type]}) +
        collect(DISTINCT CASE row.type WHEN 'ABSTRACTS' THEN {label: 'TO_LABEL', id: row.to, links: [row.type]} END) AS touched

@@ -424,15 +424,17 @@ def _write_steps(session: Session, changes: Changes, written: int, now: datetime
     yield "changes/close_entries", {"rows": stems, "ended": changes.ended, "now": at}
     for label in ("Question", "Reflection"):
         asked = [row for row in changes.of(NewQuestion) if row.is_reflection is (label == "Reflection")]
-        yield f"changes/create:{label}", {"rows": [_question_row(session, label, row.question) for row in asked]}
-        hung = [_link(row.raised_by or changes.episode_id, "RAISES", row.question.id) for row in asked]
-        yield f"changes/link:Memory-{label}", {"rows": hung, **made}
+        hung = [
+            _link(row.raised_by or changes.episode_id, "RAISES", row.question.id)
+            | {"made": _question_properties(session, label, row.question)}
+            for row in asked
+        ]
+        yield f"changes/link_new:Memory-{label}", {"rows": hung}
     yield "changes/take_over", {"rows": [asdict(each) for each in changes.of(Absorbed)], **made}
     yield "changes/delete", {"rows": [row.id for row in changes.of(Deleted)]}
     records = [stored_compression(each.record) for each in changes.of(Compressed)]
-    yield "changes/create:Compression", {"rows": [_node(each["id"], each) for each in records]}
-    done = [_link("student", "COMPRESSED", each["id"]) for each in records]
-    yield "changes/link:Student-Compression", {"rows": done, **made}
+    done = [_link("student", "COMPRESSED", each["id"]) | {"made": each} for each in records]
+    yield "changes/link_new:Student-Compression", {"rows": done}
 
 
 def _of_memories(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
@@ -477,14 +479,13 @@ def _of_doubts(session: Session, changes: Changes, written: int) -> Iterator[Wri
 
 def _of_mentions(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
     """Yield the statements that link memories to entities, which they create, and to concepts of the world."""
-    inferred_by, entities, links = changes.inferred_by, list[dict[str, Any]](), list[dict[str, Any]]()
+    inferred_by, links = changes.inferred_by, list[dict[str, Any]]()
     for each in changes.of(Mention):
         key, entity_id = entity_key(session.keys, each.entity.kind, each.entity.name)
         name = NodeSealer(session.keys, session, "Entity", entity_id).seal("name", each.entity.name)
-        entities.append(_node(key, {"id": entity_id, "kind": each.entity.kind, "name": name}))
-        links.append(_link(each.memory_id, each.type, key, _edge_properties(each.weight, inferred_by, now)))
-    yield "changes/create:Entity", {"rows": entities}
-    yield "changes/link:Memory-Entity", {"rows": links, "written": written}
+        link = _link(each.memory_id, each.type, key, _edge_properties(each.weight, inferred_by, now))
+        links.append(link | {"made": {"id": entity_id, "kind": each.entity.kind, "name": name}})
+    yield "changes/link_new:Memory-Entity", {"rows": links}
     about = [
         _link(each.memory_id, "ABOUT", each.concept_id, _edge_properties(each.weight, inferred_by, now))
         for each in changes.of(Topic)
@@ -605,10 +606,9 @@ def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:
     return key, f"entity-{key[:16]}"
 
 
-def _question_row(session: Session, label: str, question: Question) -> dict[str, Any]:
+def _question_properties(session: Session, label: str, question: Question) -> dict[str, Any]:
     place = NodeSealer(session.keys, session, label, question.id)
-    own = clear_properties(QUESTION_NODE, question) | sealed_properties(place, QUESTION_NODE, question)
-    return _node(question.id, own)
+    return clear_properties(QUESTION_NODE, question) | sealed_properties(place, QUESTION_NODE, question)
 
 
 def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:

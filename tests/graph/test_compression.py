@@ -138,7 +138,7 @@ async def test_a_crash_leaves_all_as_it_was(gm: Graphmem, ann: Pupil, monkeypatc
     await faded(gm, ann)
     before = await everything(gm, ann)
     send, known = Transaction._sent, queries.load()
-    for dies_at in ("create:Memory", "take_over", "delete", "create:Compression"):
+    for dies_at in ("create:Memory", "take_over", "delete", "link_new:Student-Compression"):
         body = known[f"changes/{dies_at}"].text.partition("\n")[2]
 
         async def dying(self: Transaction, text: str, params: dict[str, Any], last: str = body) -> Any:
