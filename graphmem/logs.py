@@ -20,7 +20,7 @@ def log_ids(**ids: str) -> Iterator[None]:
     Examples
     --------
     >>> with log_ids(student="ada"), log_ids(turn="t1"):
-    ...     sorted(_IDS.get().items())
+    ...     sorted(_LOG_IDS.get().items())
     [('student', 'ada'), ('turn', 't1')]
     """
     token = _LOG_IDS.set({**_LOG_IDS.get(), **ids})

@@ -4,6 +4,7 @@
 // params: institution: str, student_id: str, since: int, after: str, min_weight: float, limit: int
 // returns: memories: list of [id: str, gravity: float, last_accessed: int in ms, access_count: int, edges: list of [other_id: str, type: str, outgoing: bool, weight: float, reliability: str]]
 MATCH (memory:Memory {institution: $institution, student_id: $student_id})
+USING INDEX memory:Memory(institution, student_id, written)
 WHERE memory.written > $since AND memory.id > $after
 WITH memory ORDER BY memory.id LIMIT $limit
 RETURN collect([

@@ -28,6 +28,8 @@ from graphmem.sealing import StudentLock
 from graphmem.search.index import SearchIndex
 from graphmem.store import jobs, students
 from graphmem.store.jobs import Claimed, Kind
+from graphmem.text.doc import Doc
+from graphmem.text.questions import only_asks
 
 MAX_UNFORMED = 200
 """Newest messages and observations that a read searches."""
@@ -89,7 +91,8 @@ def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Seq
         with suppress(Tampered):
             if job.kind is Kind.FORM:
                 said = jobs.opened_payload(session, job, jobs.FormJob)
-                if said.tells:
+                # A question is no memory: it would stand before the statement that answers the same question again.
+                if said.tells and not all(only_asks(each.text.lower()) for each in Doc(said.text).sentences):
                     before = said.before
                     yield tentative_memory(
                         job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, before)

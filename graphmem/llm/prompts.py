@@ -53,7 +53,7 @@ def instructions(name: str) -> str:
 
     Examples
     --------
-    >>> instructions("memory").partition(":")[0]
+    >>> instructions("memory").partition(".")[0]
     "You keep a student's memory for their tutor"
     """
     return (Path(__file__).parent / f"{name}.txt").read_text("utf-8").rstrip()

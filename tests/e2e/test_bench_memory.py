@@ -131,7 +131,8 @@ async def test_recall_end_to_end_on_a_conversation(gm: Graphmem, api: str, locom
     assert figures["recall@10_category_1"] == figures["recall@10_category_4"] == 1.0
     assert figures["recall@10_low"] <= figures["recall@10"] <= figures["recall@10_high"]
     assert figures["cosine@10"] == figures["fusion@10"] == 1.0
-    assert figures["recall_1000_tokens"] == 1.0
+    # A block shows what is likely to answer, not all that would fit into it.
+    assert 0.75 <= figures["recall_1000_tokens"] <= 1.0
     # "Hm." says nothing, so nothing is remembered of it.
     assert 0.5 <= figures["turns_remembered"] < 1.0
     assert figures["question_p50_ms"] > 0

@@ -95,8 +95,9 @@ async def test_it_is_not_formed_again_and_the_rest_of_the_message_stays(gm: Grap
         await say(gm, ann, f"{SECRET} {OTHER}", "t1")
     await run_jobs(gm, ann.session)
     again = [r.memory for r in await recall(gm, ann.session, "submarines matchboxes", 5, None)]
-    assert {m.id for m in again} == {m.id for m in siblings} - {memory.id}
-    assert len(again) > 0
+    # An episode whose title names what was forgotten goes with it.
+    stay = {m.id for m in siblings if m.role is MemoryRole.SAID} - {memory.id}
+    assert {m.id for m in again} == stay != set()
 
 
 async def test_its_words_before_another_memory_go(gm: Graphmem, ann: Pupil) -> None:
