@@ -18,6 +18,8 @@ from graphmem.background import Background
 from graphmem.bearer import Caller, caller
 from graphmem.cache import OpenMemories, SessionCache, WorldCache
 from graphmem.errors import Locked, SetupError, Unauthenticated
+from graphmem.language.analysis import MessageAnalysis
+from graphmem.language.encoder import Encoder
 from graphmem.llm.fallback import make_mind
 from graphmem.model import Matrix, Session, Unlocked, Who
 from graphmem.notifier import JobNotifier
@@ -33,7 +35,6 @@ from graphmem.store.tampering import mend
 from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import EMBEDDER_THREADS, SHIPPED, make_embedder
 from graphmem.text.match_model import MatchModel, load_match
-from graphmem.text.reader import MessageReader, MessageReading
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 SERVICE_TOKEN_SECONDS = 5.0
@@ -67,7 +68,7 @@ class Graphmem:
     settings: Settings
     graph: Graph
     embedder: Embedder
-    reader: MessageReader
+    reader: Encoder
     mind: Mind
     offline: Mind
     affect: AffectModel
@@ -97,8 +98,8 @@ class Graphmem:
 
     async def read(
         self, texts: Sequence[str], known: Mapping[str, object] | None = None
-    ) -> tuple[list[MessageReading], Matrix]:
-        """The readings of texts, and their embeddings, which the reader gives where they are the shipped model's.
+    ) -> tuple[list[MessageAnalysis], Matrix]:
+        """The readings of texts, and their embeddings, which the encoder gives where they are the shipped model's.
 
         What is `known`, by text, is not read again.
         """
@@ -214,7 +215,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     secret, before, timeout = server_secret(settings), secret_before(settings), settings.neo4j_timeout
     secrets = (secret,) if before is None else (secret, before)
     graph = Graph(open_driver(uri, user, password, timeout), timeout, secrets, uri=uri, mend=mend)
-    embedder, reader = make_embedder(settings), MessageReader(EMBEDDER_THREADS)
+    embedder, reader = make_embedder(settings), Encoder(EMBEDDER_THREADS)
     mind: Mind | None = None
     background = Background(JobNotifier(settings))
     try:

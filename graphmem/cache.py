@@ -17,8 +17,8 @@ from graphmem.text.profile import ProfilePart
 
 ENTRY_BYTES = 400
 """Bytes of one message, fact or ledger entry beside its texts and its vector."""
-READING_BYTES = 4_000
-"""Bytes of what the reader makes of a message: a vector, and a dozen small arrays."""
+READING_BYTES = 8_000
+"""Bytes of what the encoder tells of a message: a vector, what its heads look at, their scores."""
 
 NEVER_READ = datetime.fromtimestamp(0, UTC)
 

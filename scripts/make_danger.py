@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from graphmem.text.danger_network import DANGER_FOLDER, URGENCIES
-from graphmem.text.reader import CONCERNS, read_now
+from graphmem.text.reader import CONCERNS, passage_readings
 
 EPOCHS = 3
 CHATS = Path(__file__).with_name("data") / "chats.jsonl"
@@ -43,7 +43,7 @@ def learned_from(rows: Sequence[Row]) -> list[Row]:
     talk = [row for row in rows if row.source.startswith("talk")]
     small = [row for row in rows if row.source == "tiage"]
     plain = [row for row in rows if row.source == "ordinary"]
-    readings = read_now([row.text for row in plain])
+    readings = passage_readings([row.text for row in plain])
     rest = [row for row in rows if row.source not in ("tiage", "ordinary") and not row.source.startswith("talk")]
     rest += [row for row, reading in zip(plain, readings, strict=True) if reading.danger_logit >= HARMLESS]
     rest += said_in_chats()
@@ -53,7 +53,7 @@ def learned_from(rows: Sequence[Row]) -> list[Row]:
 def said_in_chats() -> list[Row]:
     """What students said in whole chats, as far as it may look like danger."""
     said = [each for chat in lines(CHATS) for each in chat["messages"] if not each.startswith("#")]
-    readings = zip(said, read_now(said), strict=True)
+    readings = zip(said, passage_readings(said), strict=True)
     return [Row(each, "none", 0, "none", "chats", each) for each, read in readings if read.danger_logit >= HARMLESS]
 
 

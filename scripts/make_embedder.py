@@ -84,7 +84,7 @@ def words(g: Graph, w: Weights) -> str:
 def build(w: Weights) -> onnx.ModelProto:
     """`input_ids`, int64 of shape (1, tokens), tokens <= 256, to `embedding`, float32 of shape (1, 384).
 
-    Beside it `hidden`, float32 of shape (1, tokens, 384): what the layers see that the reader shares.
+    Beside it `hidden`, float32 of shape (1, tokens, 384): what the layers see that the encoder shares.
     """
     g = Graph()
     x = embeddings(g, w)

@@ -1,13 +1,12 @@
-"""Make the network that judges what belongs into the ledger: the reader's upper layers, trained further.
+"""Make the network that judges what belongs into the ledger: the encoder's upper layers, trained further.
 
-    pip install torch
     python scripts/make_ledger_judge.py --data DATA
 
-To be run after `make_reader.py` and `make_ledger.py`, whose rows it learns from; `data/wishes.jsonl` tells wishes about
-style and pace from orders that a student may not give and from what is no instruction. What is held out there is held
-out here, of the wishes one in five (`is_held_out`); figures lie beside the weights, in `figures.json`. The bounds in
-`ledger_model.py` were chosen on `tests/data/ledger_labelled.jsonl` (split "dev"), on the rows held out and on what five
-LoCoMo talks made of them; that of wishes on a dozen sentences of `tests/unit/test_ledger_judge.py`.
+To be run after `python -m scripts.train`, whose rows it learns from; `data/wishes.jsonl` tells wishes about style and
+pace from orders that a student may not give and from what is no instruction. What is held out there is held out here;
+figures lie beside the weights, in `figures.json`. The bounds in `ledger_model.py` were chosen on
+`tests/data/ledger_labelled.jsonl` (split "dev"), on the rows held out and on what five LoCoMo talks made of them; that
+of wishes on a dozen sentences of `tests/unit/test_ledger_judge.py`. Needs torch.
 """
 
 import argparse
@@ -15,20 +14,22 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import onnx
 import torch
-from make_embedder import Weights
-from make_ledger import FURTHER, WEIGHTS, Row, lines, read_rows
-from make_reader import SEED, Network, Shared, build, fit, of_like_length, read_built, typed
+from make_reader import SEED, Network, Shared, build, fit, of_like_length, typed
 from torch import Tensor
+from train.graph import LAYERS, SHARED_LAYERS, Weights, constants_of, read_layers
+from train.sources import all_rows
 
-from graphmem.bench.talks import is_held_out
+from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.text.embedder import shipped_network
-from graphmem.text.ledger_model import JUDGED, LEDGER_FOLDER, LedgerJudge, load_ledger_model
-from graphmem.text.reader import READER_FOLDER, read_now
+from graphmem.text.ledger_model import JUDGED, LEDGER_FOLDER, LedgerJudge, may_belong
 
+WEIGHTS = {"entry": 2.0, "nothing": 1.0}
+"""Weight of a row that belongs into the ledger, and of one that does not."""
 EPOCHS = 6
 ORDER = 4.0
 """Weight of an order: there are few, and to take one for a wish is worse than to miss one."""
@@ -36,10 +37,28 @@ SMOOTHED = 0.02
 """What is left for the other labels."""
 
 
-def wishes(path: Path) -> Iterator[Row]:
-    for each in lines(path):
-        weight = ORDER if each["kind"] == "order" else WEIGHTS["nothing" if each["kind"] == "none" else "entry"]
-        yield Row(each["text"], (JUDGED.index(each["kind"]),), weight, is_held_out(each["text"]))
+class Row(NamedTuple):
+    """A text, the places in `JUDGED` of what it may be (an instruction is a wish or an order), how much it counts."""
+
+    text: str
+    labels: tuple[int, ...]
+    weight: float
+    held_out: bool
+    is_wish: bool
+
+    @property
+    def belongs(self) -> bool:
+        return 0 not in self.labels
+
+
+def read_rows(data: Path) -> Iterator[Row]:
+    """Read the rows whose category is known."""
+    for row in all_rows(data):
+        label = row.labels.get("ledger")
+        labels = (label,) if isinstance(label, int) else label if isinstance(label, tuple) and len(label) == 2 else ()
+        if labels:
+            weight = ORDER if labels == (JUDGED.index("order"),) else WEIGHTS["entry" if 0 not in labels else "nothing"]
+            yield Row(row.text, labels, weight, row.held, row.origin == "wishes")
 
 
 def batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[tuple[str, Row]]]:
@@ -49,7 +68,7 @@ def batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[tuple[str,
 
 def trained(rows: Sequence[Row], shared: Shared) -> Network:
     torch.manual_seed(SEED)
-    w: Weights = read_built(READER_FOLDER / "model.onnx")[0]
+    w: Weights = read_layers(constants_of(ENCODER_FOLDER / "model.onnx"), range(SHARED_LAYERS, LAYERS))
     network = Network(w, len(JUDGED))
 
     def error(items: Sequence[tuple[str, Row]]) -> Tensor:
@@ -67,9 +86,8 @@ def trained(rows: Sequence[Row], shared: Shared) -> Network:
 def entries(judge: LedgerJudge, rows: Sequence[Row]) -> dict[str, float]:
     """Precision and recall over the categories, both models together; danger is told by its own detector."""
     rows = [row for row in rows if row.labels != (JUDGED.index("threat"),)]
-    model = load_ledger_model()
     told = [
-        judge.category(row.text) if model.may_belong(reading) else None
+        judge.category(row.text) if may_belong(reading.scores) else None
         for row, reading in zip(rows, read_now([row.text for row in rows]), strict=True)
     ]
     names = ["instruction" if len(r.labels) > 1 else JUDGED[r.labels[0]] for r in rows]
@@ -88,7 +106,7 @@ def entries(judge: LedgerJudge, rows: Sequence[Row]) -> dict[str, float]:
 
 def of_wishes(judge: LedgerJudge, rows: Sequence[Row]) -> dict[str, float]:
     """How well wishes, orders and what is no instruction are told apart."""
-    kinds = np.array([JUDGED[row.labels[0]] for row in rows])
+    kinds = np.array([JUDGED[row.labels[0]] if len(row.labels) == 1 else "none" for row in rows])
     wish = np.array([judge.is_wish(row.text) for row in rows])
     instructs = np.array([judge.category(row.text) is not None for row in rows])
     return {
@@ -107,15 +125,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=LEDGER_FOLDER, help="folder to write to")
     args = parser.parse_args()
     torch.set_num_threads(2)
-    rows, instructions = read_rows(args.data), list(wishes(FURTHER / "wishes.jsonl"))
-    learned = [row for row in (*rows, *instructions) if not row.held_out]
+    rows = list(read_rows(args.data))
+    learned = [row for row in rows if not row.held_out]
     print(f"{len(learned)} rows to learn from", flush=True)
     network = trained(learned, Shared())
     weight, bias = (each.detach().numpy() for each in (network.head.weight, network.head.bias))
     args.out.mkdir(parents=True, exist_ok=True)
     onnx.save(build(network.weights(), weight, bias), args.out / "model.onnx")
     judge = LedgerJudge(shipped_network(2), 2, args.out)
-    apart, talk = [[r for r in part if r.held_out] for part in (rows, instructions)]
+    apart, talk = [[r for r in rows if r.held_out and r.is_wish == wish] for wish in (False, True)]
     found = {"learned from": len(learned), "held out": entries(judge, apart), "wishes": of_wishes(judge, talk)}
     (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     print(json.dumps(found, indent=1))

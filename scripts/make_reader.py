@@ -40,10 +40,10 @@ from train.graph import read_layers as read_layers
 
 from graphmem.bench.scores import auroc
 from graphmem.bench.talks import is_held_out, save_trained
-from graphmem.bench.understanding import LabelledUtterance, learned_guess, read_utterances, understanding_figures
+from graphmem.bench.understanding import Guess, LabelledUtterance, read_utterances, understanding_figures
+from graphmem.language.analysis import BANDS, passes
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network
 from graphmem.text.reader import (
-    BANDS,
     CONCERNS,
     DOMAINS,
     HEADS,
@@ -52,8 +52,8 @@ from graphmem.text.reader import (
     MODALITIES,
     READER_FOLDER,
     WIDTH,
+    MessageReading,
     ReaderNetwork,
-    passes,
     readings,
 )
 
@@ -489,6 +489,12 @@ def write(network: Network, choosing: Sequence[Row], shared: Shared, out: Path) 
     (out / "reader.json").write_text(json.dumps({"cuts": cuts}), encoding="utf-8")
 
 
+def guess_of(read: MessageReading) -> Guess:
+    ledger = LEDGER_CATEGORIES[int(read.ledger.argmax())]
+    modality, kind = MODALITIES[int(read.modality.argmax())], KINDS[int(read.kind.argmax())]
+    return Guess(read.snr, modality, kind, ledger, read.about_self >= 0.5)
+
+
 def judge(data: Path, out: Path) -> None:
     """Add the figures of what was written, on the rows held out, to the file beside it."""
     rows = [u for u in read_utterances(data / "understanding" / "utterances.jsonl") if is_held_out(u.group)]
@@ -496,7 +502,7 @@ def judge(data: Path, out: Path) -> None:
     began = time.process_time()
     read = readings(network.rows([row.text for row in rows]), network.cuts)
     spent = (time.process_time() - began) / len(rows) * 1000
-    guesses = [learned_guess(row.text, each) for row, each in zip(rows, read, strict=True)]
+    guesses = list(map(guess_of, read))
     figures = understanding_figures(rows, guesses)
     for origin in sorted({row.origin for row in rows}):
         own = [(row, guess) for row, guess in zip(rows, guesses, strict=True) if row.origin == origin]

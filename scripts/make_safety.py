@@ -32,7 +32,7 @@ from graphmem.text.danger_network import DangerReading, load_danger_network
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.embedder import DIMENSION
 from graphmem.text.language import may_be_english
-from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading, read_now
+from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading, passage_readings
 from graphmem.text.safety import DANGER_FILE, DangerModel
 from graphmem.text.trained import LinearHead
 
@@ -202,7 +202,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     rows = read_all(parser.parse_args().data)
-    read = read_now([row.text for row in rows])
+    read = passage_readings([row.text for row in rows])
     signs = np.array([danger_sign(row.text) is not None for row in rows])
     network = load_danger_network()
     again = [network.read(row.text) if row.part != "learn" else None for row in rows]

@@ -192,7 +192,7 @@ async def _played(pupil: Learner, watched: WatchedMind, dialogue: Dialogue) -> C
     for place, turn in enumerate(turns):
         pupil.clock.now += BETWEEN_TURNS
         watched.denies = False
-        heard = await danger_in(pupil.gm, turn.text, turn.before or "")
+        heard = await danger_in(turn.text, turn.before or "")
         outcome = await handle_turn(pupil.gm, pupil.session, recorded_turn(dialogue, place, turn, pupil.clock.now))
         alarmed = outcome.concern is not None
         counts += Counter(turns=1, alarmed=alarmed)

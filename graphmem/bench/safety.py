@@ -24,7 +24,7 @@ from graphmem.model import ACUTE, ConcernKind, Danger, FalseAlarm
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.danger_signs import danger_sign
-from graphmem.text.reader import MessageReading, read_now
+from graphmem.text.reader import MessageReading, passage_readings
 from graphmem.text.safety import DANGER_FILE, find_danger, gravest, passages, without_false_alarms
 
 MESSAGES = SAMPLES / "safety" / "messages.jsonl"
@@ -81,7 +81,7 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     lookalike = ~danger & ~talk
     if not danger.any() or not lookalike.any():
         raise InvalidInput(f"{file or MESSAGES} holds no new message of danger, or no new harmless one.")
-    readings = dict(zip((row.text for row in rows), read_now([row.text for row in rows]), strict=True))
+    readings = dict(zip((row.text for row in rows), passage_readings([row.text for row in rows]), strict=True))
     start = process_time()
     found = [find_danger(row.text, known=readings) for row in rows]
     seconds = process_time() - start
@@ -143,7 +143,7 @@ class Detector:
     def find(self, text: str, asked: str = "") -> Danger | None:
         parts = passages(text, asked)
         unread = [part.text for part in parts if part.is_read and part.text not in self._known]
-        self._known |= zip(unread, read_now(unread), strict=True)
+        self._known |= zip(unread, passage_readings(unread), strict=True)
         return gravest(parts, self._known)
 
     def share(self, texts: Sequence[str]) -> float:

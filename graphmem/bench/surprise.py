@@ -23,7 +23,8 @@ from graphmem.errors import InvalidInput
 from graphmem.flows.findings import SURELY_WORK
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.turn_plan import FIRST_SHIFT, SURPRISE_WINDOW, Score, grave, levelled, score
-from graphmem.language.encoder import encoder_network
+from graphmem.language.analysis import MessageAnalysis, work_chance
+from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.maths.features import distance
 from graphmem.model import NO_NAME, Author, Companion, Level, Message, Prediction, State
 from graphmem.samples import SAMPLES
@@ -32,9 +33,7 @@ from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.match_model import load_match
-from graphmem.text.reader import READER_FOLDER, MessageReading, read_now
 from graphmem.text.safety import DANGER_FILE, find_danger
-from graphmem.text.worth import work_chance
 
 SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
 A_PAUSE, PAUSES_VARY = 40.0, 0.5
@@ -134,10 +133,9 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
         if author is Author.STUDENT:
             sensed = senses.of(message, reading, known[-1] if known else None, expected)
             scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
-            works = not reading.passes or work_chance(reading) >= SURELY_WORK
-            told = None if works else encoder_network().analyse(text).scores
-            scored = levelled(scored, told, FIRST_SHIFT, shaken=False)
-            in_danger = find_danger(text, known={text: reading}) is not None
+            works = not reading.passes or work_chance(reading.scores) >= SURELY_WORK
+            scored = levelled(scored, None if works else reading.scores, FIRST_SHIFT, shaken=False)
+            in_danger = find_danger(text) is not None
             before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
             away = distance(np.array(before), reading.vector) if before else None
             yield ScoredTurn(text, sensed, grave(scored) if in_danger else scored, away)
@@ -154,7 +152,7 @@ def read_surprise(path: Path) -> SurpriseFile:
     InvalidInput    a line is neither talk nor event; names file and line
     """
     trained = trained_hashes(REFERENCE_FILE)
-    known = trained_hashes(DANGER_FILE.with_name("trained.npy")) | trained_hashes(READER_FOLDER / "trained.npy")
+    known = trained_hashes(DANGER_FILE.with_name("trained.npy")) | trained_hashes(ENCODER_FOLDER / "trained.npy")
     talks, events = dict[tuple[TalkTurn, ...], None](), dict[str, None]()
     for where, row in read_rows(path):
         try:
@@ -182,7 +180,7 @@ def is_grave(row: dict[str, Any]) -> bool:
 
 
 @cache
-def _reading_of(text: str) -> MessageReading:
+def _reading_of(text: str) -> MessageAnalysis:
     return read_now([text])[0]
 
 

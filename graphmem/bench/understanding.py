@@ -1,4 +1,4 @@
-"""Understanding: does the reader tell what a student's message means? (spec 7, Measured by).
+"""Understanding: does the encoder tell what a student's message means? (spec 7, Measured by).
 
 `band_accuracy` is the share of messages in the right band of worth, `band_length_spearman` the rank correlation of the
 band with the number of words: worth is not length. Beside it stands the same of the score, 0 to 1000, and of the bands
@@ -19,13 +19,14 @@ from graphmem.bench import Figures
 from graphmem.bench.scores import macro_f1
 from graphmem.bench.talks import parsed_rows, read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
+from graphmem.language.analysis import BANDS, MessageAnalysis, passes
+from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import EMBEDDER_THREADS, shipped_network
 from graphmem.text.ledger_model import ledger_category
-from graphmem.text.reader import BANDS, READER_FOLDER, MessageReading, passes, read_now
 
 RATED_SENTENCES = SAMPLES / "emobank" / "dev.jsonl"
 UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
@@ -69,25 +70,27 @@ class Guess:
 
 
 def measure_understanding(settings: Settings, file: Path | None) -> Figures:
-    """Figures of the reader on the messages of a file that it was not trained on.
+    """Figures of the encoder on the messages of a file that it was not trained on.
 
     Raises
     ------
     InvalidInput    another format, or no message is left
     """
-    trained = trained_hashes(READER_FOLDER / "trained.npy")
+    trained = trained_hashes(ENCODER_FOLDER / "trained.npy")
     rows = [row for row in read_utterances(file or UNDERSTANDING_SAMPLE) if text_hash(row.text) not in trained]
     if not rows:
-        raise InvalidInput(f"{file}: messages are needed that the reader was not trained on.")
-    read = read_now([row.text for row in rows])
-    figures = understanding_figures(rows, [learned_guess(row.text, each) for row, each in zip(rows, read, strict=True)])
+        raise InvalidInput(f"{file}: messages are needed that the encoder was not trained on.")
+    figures = understanding_figures(rows, list(map(learned_guess, read_now([row.text for row in rows]))))
     return figures | {"rows": len(rows)}
 
 
-def learned_guess(text: str, read: MessageReading) -> Guess:
-    """What the reader takes a message to mean."""
-    ledger = ledger_category(text, read)
-    return Guess(read.snr, read.likely_modality, read.likely_kind, ledger, read.about_self >= 0.5)
+def learned_guess(read: MessageAnalysis) -> Guess:
+    """What the encoder takes a message to mean."""
+    scores = read.scores
+    about_self = scores.chance("about_self") >= 0.5
+    return Guess(
+        read.snr, scores.likely("modality"), scores.likely("kind"), ledger_category(read.text, scores), about_self
+    )
 
 
 def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[Guess]) -> Figures:

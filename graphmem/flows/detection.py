@@ -20,6 +20,7 @@ from graphmem.flows.detection_plan import (
     woven_at_once,
 )
 from graphmem.flows.session_cache import open_memories
+from graphmem.language.analysis import MessageAnalysis
 from graphmem.model import (
     Classify,
     Memory,
@@ -38,7 +39,6 @@ from graphmem.search.index import SearchIndex
 from graphmem.search.ranking import secret_ids
 from graphmem.text.clauses import stated
 from graphmem.text.doc import doc_of
-from graphmem.text.reader import MessageReading
 from graphmem.text.revision import Revisable, may_take_back, takes_back
 from graphmem.text.slots import slot_key, slot_of
 
@@ -61,7 +61,7 @@ class Detected:
     late: bool = False
 
 
-async def detected(gm: Graphmem, session: Session, message: Message, reading: MessageReading, seq: int) -> Detected:
+async def detected(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis, seq: int) -> Detected:
     """Find out what a message contradicts, in at most 0.6 seconds.
 
     Without a candidate no mind is asked. A late verdict is dropped: formation asks again without a time box before the
@@ -83,13 +83,15 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
         return Detected()
     held = await open_memories(gm, session)
     filled = slot_of(doc) if len(held.index) else None
-    if not len(held.index) or (filled is None and reading.about_self < OWN_ENOUGH):
+    if not len(held.index) or (filled is None and reading.scores.chance("about_self") < OWN_ENOUGH):
         return Detected()
     slot = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
-    said = NewStatement(message.text, message.at, message.embedding, reading.valence, slot)
+    said = NewStatement(message.text, message.at, message.embedding, reading.scores.number("valence"), slot)
     if not may_touch(held.index, said):
         return Detected()
-    told = Revisable(message.text, message.text, message.at, None, filled, reading.valence, said.vector)
+    told = Revisable(
+        message.text, message.text, message.at, None, filled, reading.scores.number("valence"), said.vector
+    )
     found = [
         memory
         for memory in conflict_candidates(held.index, said, held.doubts)
@@ -113,7 +115,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     return Detected(doubt, woven_at_once(doubt, memory, message.text) if raised else None, answer.usage)
 
 
-async def takes_back_belief(gm: Graphmem, session: Session, message: Message, reading: MessageReading) -> bool:
+async def takes_back_belief(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis) -> bool:
     """True if a message overcomes a misconception or tells that a belief of the student's ended or was wrong.
 
     Only where a word of it may tell so anything is compared, and no model is asked.
@@ -134,7 +136,7 @@ async def takes_back_belief(gm: Graphmem, session: Session, message: Message, re
         return False
     filled = slot_of(doc_of(message))
     key = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
-    said = Revisable(message.text, told, message.at, None, filled, reading.valence, message.embedding)
+    said = Revisable(message.text, told, message.at, None, filled, reading.scores.number("valence"), message.embedding)
     index = (await open_memories(gm, session)).index
     return await asyncio.to_thread(_taken_back, index, said, key)
 

@@ -16,7 +16,7 @@ from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
-from graphmem.language.encoder import encoder_network
+from graphmem.language.analysis import MessageAnalysis, work_chance
 from graphmem.language.heads import HeadScores
 from graphmem.model import (
     Answer,
@@ -36,10 +36,8 @@ from graphmem.store import turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.matching import meant_facts
-from graphmem.text.reader import MessageReading
 from graphmem.text.revision import retractions
 from graphmem.text.topic_boundaries import SIGHT
-from graphmem.text.worth import work_chance
 
 SURELY_WORK = 0.7
 """Chance from which on a message is school work, and tells nothing of a life: 75 of 100 messages of tutoring have it,
@@ -69,7 +67,7 @@ class MessageFindings:
     message: Message
     opener: Message | None
     own_reply: Message | None
-    reading: MessageReading
+    reading: MessageAnalysis
     talk: tuple[Message, ...]
     said: tuple[str, ...]
     state: State
@@ -114,7 +112,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         reading = await attempt.reading
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
-        danger, false_alarm = await heard_danger(gm, message.text, asked, reading, held.state.false_alarms)
+        danger, false_alarm = await heard_danger(message.text, asked, held.state.false_alarms)
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         said = plan.said_before(held.messages, message.at)
         expected = plan.expected_in_session(held.state.prediction, held.messages)
@@ -123,7 +121,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
         own = plan.score(message, talk, state, sensed, task, await familiarising)
         shaken = bool(retractions(doc.text)) or await takes_back_belief(gm, session, message, reading)
-        told = await _weighed(doc, reading)
+        told = _weighed(reading)
         own = plan.levelled(own, told, state.turns, shaken=shaken)
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
@@ -147,11 +145,10 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
     )
 
 
-async def _weighed(doc: Doc, reading: MessageReading) -> HeadScores | None:
+def _weighed(reading: MessageAnalysis) -> HeadScores | None:
     """Answers of the encoder to a message; None of one that tells nothing, or is surely school work."""
-    if not reading.passes or work_chance(reading) >= SURELY_WORK:
-        return None
-    return (await asyncio.to_thread(encoder_network().analyse, doc.text)).scores
+    works = not reading.passes or work_chance(reading.scores) >= SURELY_WORK
+    return None if works else reading.scores
 
 
 async def _detected(
@@ -159,7 +156,7 @@ async def _detected(
     session: Session,
     attempt: TurnAttempt,
     message: Message,
-    reading: MessageReading,
+    reading: MessageAnalysis,
     danger: Danger | None,
 ) -> Detected:
     """What the message contradicts; nothing where it tells of danger."""
@@ -246,7 +243,7 @@ def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
 def _sensed(
     gm: Graphmem,
     message: Message,
-    reading: MessageReading,
+    reading: MessageAnalysis,
     talk: Sequence[Message],
     held: Sequence[Message],
     expected: Prediction | None,

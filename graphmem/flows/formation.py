@@ -5,7 +5,7 @@ effect once, since it finishes the source's job.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_changes, known_readings, open_memories, with_feedback
 from graphmem.flows.surprise_plan import with_response
+from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, passes, work_chance
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
@@ -56,16 +57,13 @@ from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students, surprises
 from graphmem.store.changes import Changes, New, Topic, Written, write
 from graphmem.store.sources import observed_id, observed_key
-from graphmem.text.clauses import answers_question, told_clauses
+from graphmem.text.clauses import answers_question
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.domains import domain_of
 from graphmem.text.normalize import cleaned, said
-from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key, tells_attribute
 from graphmem.text.telling import telling
 from graphmem.text.transcripts import own_words, spoken_lines
-from graphmem.text.worth import work_chance
 from graphmem.validation import PAGE_SIZE, in_zone
 
 MESSAGES_AT_ONCE = 5
@@ -97,12 +95,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Scored:
-    """A source that was scored, with what the reader makes of it, and the embedding of its text."""
+    """A source that was scored, with what the encoder tells of it, and the embedding of its text."""
 
     input: Input
     snr: int
     scores: MessageScores
-    read: MessageReading = field(repr=False)
+    read: MessageAnalysis = field(repr=False)
     vector: Vector = field(repr=False)
 
 
@@ -271,29 +269,16 @@ async def _scored(gm: Graphmem, session: Session, held: OpenMemories, work: Work
         heard, before=heard.before or _before(held, work.input.source), student=held.name, violated=violated
     )
     said = replace(work.input, heard=heard)
-    statements = await _statements(gm, said, read)
-    score = _snr(said, read, statements) if danger is None or not danger.sure else max(read.snr, GRAVE)
-    heard = replace(heard, passes=passes(score), readings={**statements, heard.text: read})
+    score = _snr(said, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
+    heard = replace(heard, passes=passes(score), reading=read)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
     return Scored(replace(said, heard=heard), score, scores, read, vector)
 
 
-async def _statements(gm: Graphmem, said: Input, read: MessageReading) -> dict[str, MessageReading]:
-    """What the statements of a message tell, where the whole seems to tell nothing.
-
-    Praise beside one must not hide it. Of what somebody chose to have
-    remembered there are none.
-    """
-    if not said.tells or said.heard.observed or read.snr >= PASSES[0]:
-        return {}
-    told = told_clauses(doc_of(said.heard))
-    return dict(zip(told, await gm.reader.read(told), strict=True))
-
-
-def _snr(said: Input, read: MessageReading, statements: Mapping[str, MessageReading]) -> int:
+def _snr(said: Input, read: MessageAnalysis) -> int:
     """How much there is to remember: of what somebody chose to have remembered also what its words tell.
 
-    What only a statement of the message shows is read once.
+    What only a statement of the message shows is read once: praise beside one must not hide it.
     """
     if not said.tells:
         return min(read.snr, PASSES[0] - 1)
@@ -302,7 +287,7 @@ def _snr(said: Input, read: MessageReading, statements: Mapping[str, MessageRead
     # A home or an age is worth remembering however plainly it is told.
     doc = doc_of(said.heard)
     least = PASSES[0] if tells_attribute(doc) or answers_question(doc, said.heard.before) else 0
-    best = max((least, *(each.snr for each in statements.values())))
+    best = max((least, *(each.snr for each in read.statements)))
     return max(read.snr, min(best, PASSES[1] - 1))
 
 
@@ -404,7 +389,7 @@ def _before(held: OpenMemories, source: Source) -> str:
 async def _reading(gm: Graphmem, session: Session, scored: Scored, own: OwnNotes, notes: Sequence[Note]) -> Reading:
     """Embed, hash and weigh what the mind noted."""
     heard, beside = scored.input.heard, own.beside
-    marked = await _marked(gm, session, heard, notes)
+    marked = await _marked(gm, session, scored, notes)
     reading = Reading(
         key=scored.input.key,
         source=scored.input.source,
@@ -430,7 +415,7 @@ async def _taught(gm: Graphmem, session: Session, teach: str) -> Marked | None:
     if not teach:
         return None
     (reading,), (vector,) = await gm.read([teach])
-    return Marked(teach, teach, vector, domain_of(reading), 0.0, said_hash(session, None, teach), None)
+    return Marked(teach, teach, vector, domain_of(reading.scores), 0.0, said_hash(session, None, teach), None)
 
 
 def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[Note, Marked]:
@@ -438,7 +423,7 @@ def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[
     heard = reading.heard
     note = Note(0, len(heard.text), None, Modality.EPISODIC, MemoryKind.EPISODE)
     content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{heard.text}")
-    domain = domain_of(scored.read)
+    domain = domain_of(scored.read.scores)
     return note, Marked(heard.text, heard.text, scored.vector, domain, reading.valence, content_hash, None)
 
 
@@ -452,7 +437,7 @@ async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...
 
 async def _work_done(gm: Graphmem, session: Session, scored: Scored) -> WorkDone | None:
     """What a message is to a lesson; None where it is none of the student's own school work."""
-    heard, chance = scored.input.heard, work_chance(scored.read)
+    heard, chance = scored.input.heard, work_chance(scored.read.scores)
     if not (scored.input.tells and is_work(chance, heard)):
         return None
     lines = tuple(dict.fromkeys(cleaned(line) for line in (heard.before, heard.reply) if line.strip()))
@@ -476,28 +461,24 @@ async def _entries(
     )
 
 
-async def _marked(gm: Graphmem, session: Session, heard: Heard, notes: Sequence[Note]) -> tuple[Marked, ...]:
+async def _marked(gm: Graphmem, session: Session, scored: Scored, notes: Sequence[Note]) -> tuple[Marked, ...]:
     """Content of some notes, with what is computed of it."""
+    heard = scored.input.heard
     words = [cleaned(heard.text[note.start : note.end]) for note in notes]
     contents = [said if note.statement is None else note.statement for note, said in zip(notes, words, strict=True)]
-    if heard.observed:
-        # Others' talk is searched by its own words, which find it best.
-        readings, vectors = await gm.read(words, heard.readings)
-    else:
-        # What it speaks of is told by the words as they were said: the model knows talk.
-        readings = await gm.reader.read(words, heard.readings)
-        vectors = await gm.embedder.embed(contents)
+    # Others' talk is searched by its own words, which find it best.
+    vectors = await gm.embedder.embed(words if heard.observed else contents)
     return tuple(
         Marked(
             content,
             said,
             vector,
-            domain_of(reading),
+            domain_of(scored.read.scores_at(note.start, note.end)),
             affect_of(gm, Doc(content), vector)[0],
             said_hash(session, heard.speaker, content),
             None if note.slot is None else keyed_hash(session.keys, "slot", slot_key(note.slot)),
         )
-        for note, said, content, reading, vector in zip(notes, words, contents, readings, vectors, strict=True)
+        for note, said, content, vector in zip(notes, words, contents, vectors, strict=True)
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from graphmem.language.analysis import MessageAnalysis
 from graphmem.model import (
     Author,
     Matrix,
@@ -13,7 +14,6 @@ from graphmem.model import (
 )
 from graphmem.ports import OnToken
 from graphmem.text.doc import Doc
-from graphmem.text.reader import MessageReading
 
 OPENER_ROW = 1
 """Row of the opener among the embeddings of what came in."""
@@ -48,7 +48,7 @@ class TurnAttempt:
     """One try at a turn: what came in, what is held of the student, and who is shown the reply."""
 
     incoming: Incoming
-    reading: asyncio.Future[MessageReading]
+    reading: asyncio.Future[MessageAnalysis]
     embedding: asyncio.Future[Matrix]
     held: Unlocked
     on_token: OnToken | None

@@ -87,7 +87,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
 
 async def _raised_by_entry(gm: Graphmem, entry_id: str, content: str, now: datetime) -> RaisedConcern:
     """The concern of an entry that tells of danger: as the detector hears it, else of no kind that is known."""
-    danger = await danger_in(gm, content) or UNNAMED_DANGER
+    danger = await danger_in(content) or UNNAMED_DANGER
     # One that begins anew is another report, which whoever took the first one back has not seen.
     concern_id = f"concern-{entry_id}-{round(1000 * now.timestamp())}"
     return RaisedConcern(Concern(concern_id, danger.kind, danger.urgency, danger.about, now), danger.probability)

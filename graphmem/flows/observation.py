@@ -68,11 +68,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     if not checked:
         return []
     check_vouched(gm, who, enrolled.lock)
-    readings = await gm.reader.read([observed.text for observed in checked])
-    known = dict(zip((observed.text for observed in checked), readings, strict=True))
-    told = [
-        replace(each, danger=await danger_in(gm, each.text, each.before or "", known)) for each in _in_context(checked)
-    ]
+    told = [replace(each, danger=await danger_in(each.text, each.before or "")) for each in _in_context(checked)]
     noted = await sources.save_observations(gm.graph, who, enrolled.lock, told, JOBS_WAITING, gm.clock())
     if noted is None:
         await _check_same_key(gm, who, enrolled.lock)

@@ -50,7 +50,7 @@ async def question_to_ask(gm: Graphmem, seen: MessageFindings) -> Question | Non
         return None
     hidden = await hidden_in(gm, seen.searched.fog, [each.text for each in seen.state.questions])
     clear = tuple(each for each, mentions in zip(seen.state.questions, hidden, strict=True) if not mentions)
-    tells = seen.reading.about_self >= OWN_ENOUGH
+    tells = seen.reading.scores.chance("about_self") >= OWN_ENOUGH
     state, works = replace(seen.state, questions=clear), seen.task is not None
     return plan.next_question(state, seen.score, doc_of(seen.message).text, tells=tells, works=works)
 

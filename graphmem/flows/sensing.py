@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from graphmem.language.analysis import BANDS, MessageAnalysis
 from graphmem.maths import features
 from graphmem.model import Alternative, Message, Prediction, Vector
 from graphmem.text.affect import AffectModel
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.match_model import MatchModel
 from graphmem.text.pairs import Compared, pair_features
-from graphmem.text.reader import MessageReading
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Senses:
     def of(
         self,
         message: Message,
-        reading: MessageReading,
+        reading: MessageAnalysis,
         before: Message | None,
         expected: Prediction | None,
         previous: Message | None = None,
@@ -52,7 +52,7 @@ class Senses:
         Parameters
         ----------
         message : Message, with embedding
-        reading : MessageReading, of the message
+        reading : MessageAnalysis, of the message
         before : Message, what it answers, if anything
         expected : Prediction, with embeddings; None where nothing was foreseen in this session
         previous : Message, the student's own before it in this session, if there is one
@@ -60,7 +60,7 @@ class Senses:
         said = self._compared(message)
         asked = self._asked(before, said)
         emotion = features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector))
-        sensed = Sensed(emotion=emotion, told=float(reading.band[-1]))
+        sensed = Sensed(emotion=emotion, told=reading.scores.chance("band", BANDS[-1]))
         if expected is None:
             return sensed
         foreseen = (Alternative(expected.text, expected.chance, expected.embedding), *expected.alternatives)

@@ -192,7 +192,7 @@ def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) 
 
 
 def known_readings(gm: Graphmem, who: Who) -> dict[str, object]:
-    """What the reader made of messages in working memory, by their text; none of those that another process read."""
+    """What the encoder told of messages in working memory, by their text; none of those that another process read."""
     held = gm.turn_state(who)
     return (
         {} if held is None else {doc_of(each).text: each.reading for each in held.messages if each.reading is not None}

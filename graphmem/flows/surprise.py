@@ -15,6 +15,7 @@ from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import known_readings, open_memories
 from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, is_own_belief
+from graphmem.language.analysis import domain_of
 from graphmem.model import (
     Analyse,
     Analysis,
@@ -39,7 +40,6 @@ from graphmem.store.changes import Changes, Corrected, New, Origin, Update, rene
 from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.domains import domain_of
 from graphmem.text.headings import heading
 from graphmem.text.matching import MATCHED
 from graphmem.validation import MESSAGE_LIMIT, checked_text
@@ -169,7 +169,7 @@ async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Se
         Worded(
             content,
             vector,
-            domain_of(reading),
+            domain_of(reading.scores),
             affect_of(gm, Doc(content), vector)[0],
             said_hash(session, None, content),
             said_hash(session, None, f"{claimed.id} {content}"),

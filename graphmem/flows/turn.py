@@ -24,6 +24,7 @@ from graphmem.flows.session_cache import ENDED, note_used, open_memories
 from graphmem.flows.students import renew_if_due
 from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import may_answer
+from graphmem.language.analysis import MessageAnalysis, is_own_matter
 from graphmem.model import (
     Matrix,
     Message,
@@ -40,8 +41,6 @@ from graphmem.search.scoring import gravity_now
 from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.reader import MessageReading
-from graphmem.text.worth import is_own_matter
 from graphmem.validation import CLOCK_SKEW, MESSAGE_LIMIT, checked_id, checked_new_id, checked_text, checked_time
 
 CONFLICT_RETRIES = 5
@@ -236,7 +235,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         replied_by=replied_by,
         question=question,
         starts=seen.starts,
-        own_matter=is_own_matter(doc_of(seen.message), seen.reading),
+        own_matter=is_own_matter(seen.reading.scores),
         passes=seen.reading.passes,
         danger=danger,
         raised=None
@@ -313,7 +312,7 @@ def _incoming(received: turns.Received, reply: str | None) -> Incoming:
 
 
 async def _embedded(
-    gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageReading], early: asyncio.Future[Vector]
+    gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageAnalysis], early: asyncio.Future[Vector]
 ) -> Matrix:
     """Rows for the message, its opener and the app's own reply, as far as there are such.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphmem.flows.sensing import Sensed
 from graphmem.flows.uncertainty_plan import MOST_RAISED, REASSURED_BY, raised, shifted_tolerance
+from graphmem.language.analysis import MessageAnalysis
 from graphmem.language.heads import HeadScores
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
@@ -48,10 +49,8 @@ from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.headings import heading
-from graphmem.text.reader import MessageReading
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
-from graphmem.text.talk import TalkKind, talk_of
 
 WORKING_MEMORY = 50
 """Raw turns kept while a session is open."""
@@ -79,7 +78,7 @@ ASKED_EVERY = 3
 GRAVE_FROM = 0.9
 """Chance from which on a message tells something grave: 84 % of 116 life events have it, and none of 200 messages of
 tutoring."""
-IDLE_TALK, SURELY_IDLE = (TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.REACTION), 0.9
+IDLE_TALK, SURELY_IDLE = ("greeting", "goodbye", "thanks", "reaction"), 0.9
 """What a message does of which nothing is formed, and the chance from which on it does."""
 RAISING_NOTHING = ("nothing", "ordinary")
 """Weights that raise no level."""
@@ -510,7 +509,10 @@ def _parts(message: Message, window: Sequence[Message], task: Task | None) -> su
 def is_idle(message: Message) -> bool:
     """Return whether a message that tells nothing surely only greets, thanks, takes leave or reacts."""
     reading = message.reading
-    kind, chance = talk_of(doc_of(message), reading) if isinstance(reading, MessageReading) else (None, 0.0)
+    if not isinstance(reading, MessageAnalysis):
+        return False
+    kind = reading.scores.likely("act")
+    chance = reading.scores.chance("act", kind)
     return kind in IDLE_TALK and chance >= SURELY_IDLE
 
 

@@ -6,9 +6,9 @@ tokens: each alone for borders and names, pooled over the message and over each 
 """
 
 import asyncio
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphmem.errors import Unavailable
+from graphmem.language.analysis import SNR_BANDS, MessageAnalysis, NameSpan, StatementSpan
 from graphmem.language.heads import BORDERS, NAMES, TOKEN_MARKS, HeadScores
 from graphmem.maths.chances import softmax
 from graphmem.model import Matrix, Vector
@@ -24,52 +25,11 @@ from graphmem.text.sentences import sentence_spans
 from graphmem.text.trained import opened_weights
 
 ENCODER_FOLDER = Path(__file__).with_name("weights") / "encoder"
-_SNR_BANDS = (0, 100, 400, 800, 1000)
-"""HeadScores at which the bands begin, and the highest."""
 _ENDS = frozenset(".!?…\n")
 _APOSTROPHES = "'’"
 Spans = Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True, eq=False)
-class StatementSpan:
-    """A statement of a message: a verbatim span, and what it tells.
-
-    start, end : of the span in the message, characters
-    scores : of the span's own tokens, in the same run
-    snr : int in 0..1000, how much worth remembering it tells: 100, 400 and 800 begin the bands (spec 7)
-    """
-
-    start: int
-    end: int
-    scores: HeadScores
-    snr: int
-
-
-@dataclass(frozen=True)
-class NameSpan:
-    """A name in a message: its span, its kind (`NAMES`), the chance of that kind."""
-
-    start: int
-    end: int
-    kind: str
-    chance: float
-
-
-@dataclass(frozen=True, eq=False)
-class MessageAnalysis:
-    """What one run tells of a message.
-
-    vector : shape (384,), the embedding by the shipped model
-    scores, snr : of the whole message
-    """
-
-    text: str
-    vector: Vector
-    scores: HeadScores
-    snr: int
-    statements: tuple[StatementSpan, ...]
-    names: tuple[NameSpan, ...]
+Tell = Callable[[Vector], object]
+"""Told the vector of a text, before the tower has read it."""
 
 
 class EncoderNetwork:
@@ -86,10 +46,12 @@ class EncoderNetwork:
         with opened_weights(folder / "heads.npz") as file:
             self._message, self._token = ((file[name], file[f"{name}_bias"]) for name in ("message", "token"))
             self._cuts, self._eager = file["cuts"], float(file["eager"])
+            self._shown = file["shown"], file["shown_bias"]
 
-    def analyse(self, text: str) -> MessageAnalysis:
+    def analyse(self, text: str, tell: Tell = lambda _: None) -> MessageAnalysis:
         """Read a message, of which the first 256 tokens count; one without a letter or digit tells nothing."""
         vector, hidden, spans = self._shipped.seen_with_spans(text)
+        tell(vector[0])
         (upper,) = self._session.run(None, {"hidden": hidden})
         lower, upper = hidden[0], upper[0]
         weight, bias = self._token
@@ -99,11 +61,18 @@ class EncoderNetwork:
         statements = list[StatementSpan]()
         opens = {start for start, _ in sentence_spans(text)}
         for first, last in statement_tokens(text, spans, borders, opens):
-            scores = self._scores(lower[first : last + 1], upper[first : last + 1])
+            scores = self._scored(pooled(lower[first : last + 1], upper[first : last + 1]))
             statements.append(StatementSpan(spans[first][0], spans[last][1], scores, self._snr(scores)))
-        scores = self._scores(lower, upper)
+        seen = pooled(lower, upper)
+        scores = self._scored(seen)
         snr = self._snr(scores) if any(map(str.isalnum, text)) else 0
-        return MessageAnalysis(text, vector[0], scores, snr, tuple(statements), named_spans(text, spans, kinds))
+        names = named_spans(text, spans, kinds)
+        return MessageAnalysis(text, vector[0], seen, scores, snr, tuple(statements), names)
+
+    def shown(self, turn: MessageAnalysis, reply: MessageAnalysis | None) -> Vector:
+        """Return the chances of `SHOWN` of a student's turn and of what the tutor said to it, where that is known."""
+        weight, bias = self._shown
+        return softmax(weight @ turn_of_work(turn.seen, None if reply is None else reply.seen) + bias)
 
     def scores_of(self, text: str, parts: Spans) -> list[HeadScores]:
         """Return the scores of spans of a message, in one run; of one beyond what is read those of the message."""
@@ -113,14 +82,14 @@ class EncoderNetwork:
         (upper,) = self._session.run(None, {"hidden": hidden})
         lower, upper = hidden[0], upper[0]
         inside = ([i for i, (a, b) in enumerate(spans) if start <= a < b <= end] for start, end in parts)
-        return [self._scores(lower[own or slice(None)], upper[own or slice(None)]) for own in inside]
+        return [self._scored(pooled(lower[own or slice(None)], upper[own or slice(None)])) for own in inside]
 
     def _snr(self, scores: HeadScores) -> int:
-        return int(np.interp(scores.expected("band"), (0.0, *self._cuts, 3.0), _SNR_BANDS))
+        return int(np.interp(scores.expected("band"), (0.0, *self._cuts, 3.0), SNR_BANDS))
 
-    def _scores(self, lower: Matrix, upper: Matrix) -> HeadScores:
+    def _scored(self, seen: Vector) -> HeadScores:
         weight, bias = self._message
-        return HeadScores(weight @ np.concatenate([lower.mean(0), upper.mean(0), upper.max(0)]) + bias)
+        return HeadScores(weight @ seen + bias)
 
 
 class Encoder:
@@ -138,7 +107,7 @@ class Encoder:
     --------
     >>> import asyncio
     >>> encoder = Encoder()
-    >>> (found,) = asyncio.run(encoder.analyse(["i moved to Leeds. my cat ran away"]))
+    >>> (found,) = asyncio.run(encoder.read(["i moved to Leeds. my cat ran away"]))
     >>> [found.text[each.start : each.end] for each in found.statements]
     ['i moved to Leeds.', 'my cat ran away']
     >>> asyncio.run(encoder.aclose())
@@ -148,28 +117,77 @@ class Encoder:
         self._network = encoder_network(threads)
         self._thread = ThreadPoolExecutor(1, "encoder")
 
-    async def analyse(self, texts: Sequence[str]) -> list[MessageAnalysis]:
-        """Read messages, each alone: what stands beside one changes nothing in it.
+    async def read(self, texts: Sequence[str], known: Mapping[str, object] | None = None) -> list[MessageAnalysis]:
+        """Read messages, each alone: what stands beside one changes nothing in it, and no text is read twice.
+
+        Parameters
+        ----------
+        texts : the messages
+        known : analyses that there are already, by text
+
+        Raises
+        ------
+        Unavailable     the encoder has been closed
+        """
+        found = {text: each for text, each in (known or {}).items() if isinstance(each, MessageAnalysis)}
+        for text in texts:
+            if text not in found:
+                found[text] = await self._read(text)
+        return [found[text] for text in texts]
+
+    async def read_early(self, text: str, early: asyncio.Future[Vector]) -> MessageAnalysis:
+        """Read one message, and tell its vector as soon as it is there: the tower takes half as long again.
+
+        Parameters
+        ----------
+        text : the message
+        early : is given the vector, shape (384,); left as it is where the message cannot be read
 
         Raises
         ------
         Unavailable     the encoder has been closed
         """
         loop = asyncio.get_running_loop()
+        return await self._read(text, lambda vector: loop.call_soon_threadsafe(_tell_once, early, vector))
+
+    async def _read(self, text: str, tell: Tell = lambda _: None) -> MessageAnalysis:
         try:
-            return [await loop.run_in_executor(self._thread, self._network.analyse, text) for text in texts]
+            reading = asyncio.get_running_loop().run_in_executor(self._thread, self._network.analyse, text, tell)
         except RuntimeError as error:
             raise Unavailable("The encoder has been closed: this process is shutting down.") from error
+        return await reading
 
     async def aclose(self) -> None:
         """Finish what is queued, then release the thread; calling it again does nothing."""
         await asyncio.to_thread(self._thread.shutdown)
 
 
+def _tell_once(early: asyncio.Future[Vector], vector: Vector) -> None:
+    if not early.done():
+        early.set_result(vector)
+
+
+def read_now(texts: Sequence[str]) -> list[MessageAnalysis]:
+    """Read texts at once and on this thread: for scripts and examples."""
+    return [encoder_network().analyse(text) for text in texts]
+
+
 @lru_cache(maxsize=2)
 def encoder_network(threads: int = 1) -> EncoderNetwork:
     """Return the network that ships, loaded once a process."""
     return EncoderNetwork(shipped_network(threads), threads)
+
+
+def pooled(lower: Matrix, upper: Matrix) -> Vector:
+    """Return what the heads look at of some tokens, by what the shared layers and the tower see of them."""
+    return np.concatenate([lower.mean(0), upper.mean(0), upper.max(0)])
+
+
+def turn_of_work(turn: Vector, reply: Vector | None) -> Vector:
+    """Return what the head of `SHOWN` looks at: a turn, the reply, and whether there is one."""
+    return np.concatenate(
+        [turn, np.zeros_like(turn) if reply is None else reply, [reply is not None]], dtype=np.float32
+    )
 
 
 def token_marks(text: str, spans: Spans) -> Matrix:

@@ -83,6 +83,8 @@ weight : how much is disclosed of the student's life or picture of themselves (s
 leans : it cannot be understood without what was said before
 """
 
+SHOWN = ("nothing", "misconception", "understanding")
+"""What a turn of work on a task shows, by its words and by what the tutor says to it."""
 BORDERS = ("outside", "begin", "inside")
 """Labels of a token: between statements, the first of one, another of one."""
 NAMES = ("none", "person", "place", "thing", "pet", "school")

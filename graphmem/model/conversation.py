@@ -94,7 +94,7 @@ class Message:
     """One message of a conversation; `embedding` is None where there is none to compare it by.
 
     doc : its annotations (`graphmem.text.doc.Doc`), where they were made
-    reading : what the reader makes of it (`graphmem.text.reader.MessageReading`), in the process that read it
+    reading : what the encoder tells of it (`graphmem.language.analysis.MessageAnalysis`), in the process that read it
     """
 
     author: Author

@@ -1,6 +1,5 @@
 """Memories, what they are formed from, the ledger and what is recalled, as frozen values (spec 1, 2)."""
 
-from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NamedTuple
@@ -94,8 +93,7 @@ class Heard:
     observed : somebody chose to have it remembered; it is no turn of the student's
     violated : the expectation that it violates; None where it came true or there was none
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
-    readings : what the reader makes of it and its statements (`graphmem.text.reader.MessageReading`), by their text,
-        as far as they were read
+    reading : what the encoder tells of it (`graphmem.language.analysis.MessageAnalysis`), where it was read
     """
 
     text: str
@@ -112,7 +110,7 @@ class Heard:
     observed: bool = False
     violated: "Mismatch | None" = None
     doc: object = field(default=None, repr=False, compare=False)
-    readings: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
+    reading: object = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Formation by quoting: the statements of a message that are worth keeping, as the student said them (spec 7)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import compress
 from typing import NamedTuple
 
-from graphmem.language.encoder import EncoderNetwork, MessageAnalysis, encoder_network
-from graphmem.language.heads import HeadScores
+from graphmem.language.analysis import PASSES, MessageAnalysis
+from graphmem.language.encoder import encoder_network
+from graphmem.language.heads import SHOWN, HeadScores
 from graphmem.model import (
     Aspect,
     Entity,
@@ -27,13 +27,11 @@ from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.reader import PASSES, MessageReading, read_now
 from graphmem.text.reminders import reminders
 from graphmem.text.revision import retractions
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import is_kept_anyway, is_state, slot_of
-from graphmem.text.worth import TutoringTurn, load_worth, rejects
 
 TOPICS = 3
 """Most key phrases a memory is filed under."""
@@ -42,8 +40,10 @@ TASK_SHOWN = 200
 LEAST_PERSONAL, LEAST_WORK = 0.3, 0.6
 """Chance that a statement tells of the student's life or ways, or outside of a task of the subject matter, from which
 it is kept."""
-SHOWN_FROM = {Aspect.MISCONCEPTION: 0.45, Aspect.UNDERSTANDING: 0.5}
+SHOWN_FROM = {Aspect.MISCONCEPTION: 0.6, Aspect.UNDERSTANDING: 0.5}
 """Chance from which a turn of work shows a misconception, or an understanding."""
+AT_WORK = 0.5
+"""Chance from which a statement beside others in such a turn is work, too."""
 SURE_ASPECT = 0.6
 """Chance of an aspect from which a statement has it."""
 STEP_WORDS = 4
@@ -65,13 +65,13 @@ class StatementScores(NamedTuple):
     scores: HeadScores
 
 
-def statements_of(doc: Doc, network: EncoderNetwork | None = None) -> tuple[list[StatementScores], list[Entity]]:
+def statements_of(doc: Doc, reading: MessageAnalysis | None = None) -> tuple[list[StatementScores], list[Entity]]:
     """Return the statements of a message in order, and whom and what it names.
 
     Parameters
     ----------
     doc : of any length; a long one is read in pieces
-    network : None for the one that ships
+    reading : of the message; None: it is read here, on this thread
 
     Examples
     --------
@@ -79,10 +79,11 @@ def statements_of(doc: Doc, network: EncoderNetwork | None = None) -> tuple[list
     >>> len(found), [(each.name, each.kind.value) for each in names]
     (2, [('emil', 'person'), ('hamburg', 'place')])
     """
-    network = network or encoder_network(1)
     found, names = list[StatementScores](), dict[str, Entity]()
-    for start, end in chunks(doc) if len(doc.words) > CHUNKED_WORDS else ((0, len(doc.text)),):
-        analysis = network.analyse(doc.text[start:end])
+    whole = len(doc.words) <= CHUNKED_WORDS
+    for start, end in ((0, len(doc.text)),) if whole else chunks(doc):
+        known = reading if whole else None
+        analysis = known or encoder_network(1).analyse(doc.text[start:end])
         found += (
             each._replace(span=(start + each.span[0], start + each.span[1]))
             for each in _joined(analysis, doc.text[start:end])
@@ -121,13 +122,13 @@ class _Kept(NamedTuple):
     context: str = ""
 
 
-def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> Extraction:
+def extract(heard: Heard, reading: MessageAnalysis | None = None, reply: MessageAnalysis | None = None) -> Extraction:
     """Return the statements of a message that are worth keeping, verbatim, their relations, and its ledger entries.
 
     Parameters
     ----------
     heard : Heard; of `before`, `reply` and `task` nothing is formed: they stand beside a statement that leans on them
-    readings : of the texts of `candidate_texts(heard)`; None: they are read here, on this thread
+    reading, reply : of its text and of the tutor's reply; None: they are read here, on this thread
 
     Returns
     -------
@@ -145,11 +146,9 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     [(8, 36, 'My favourite colour is teal.', 'trait', 'self favourite colour')]
     """
     doc = doc_of(heard)
-    found, names = statements_of(doc)
-    spans = [each.span for each in found]
-    readings = read_now([doc.text[slice(*span)] for span in spans]) if readings is None else readings
-    stands = [not retractions(doc.text[slice(*span)]) for span in spans]
-    entries = reminders(heard, list(compress(spans, stands)), list(compress(readings, stands)))
+    found, names = statements_of(doc, reading)
+    stands = [each for each in found if not retractions(doc.text[slice(*each.span)])]
+    entries = reminders(heard, [each.span for each in stands], [each.scores for each in stands])
     if not heard.passes:
         # Danger is told by a detector of its own, which has found none.
         return Extraction(reminders=tuple(each for each in entries if each.category is not LedgerCategory.THREAT))
@@ -158,17 +157,12 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     elif heard.observed:
         kept = _observed(doc, found)
     else:
-        kept = _told(doc, heard, found, entries)
+        reading = reading or encoder_network(1).analyse(doc.text)
+        kept = _told(doc, heard, found, entries, aspect_at_work(doc, heard, reading, reply))
     memories = tuple(_memory(each, doc, heard, names) for each in kept)
     pieces = [Doc(memory.content) for memory in memories]
     feelings = [memory.modality is Modality.EMOTIONAL for memory in memories]
     return Extraction(memories, relations(pieces, feelings, heard.passes) if pieces else (), entries)
-
-
-def candidate_texts(heard: Heard) -> list[str]:
-    """Return the statements of a message, in order."""
-    doc = doc_of(heard)
-    return [doc.text[slice(*each.span)] for each in statements_of(doc)[0]]
 
 
 def _observed(doc: Doc, found: Sequence[StatementScores]) -> list[_Kept]:
@@ -181,14 +175,20 @@ def _observed(doc: Doc, found: Sequence[StatementScores]) -> list[_Kept]:
     return [_Kept(span, scores=best.scores) for span in pieces]
 
 
-def _told(doc: Doc, heard: Heard, found: Sequence[StatementScores], entries: Sequence[Reminder]) -> list[_Kept]:
-    """The statements of the student's own that are kept; of work that shows something the whole message."""
+def _told(
+    doc: Doc, heard: Heard, found: Sequence[StatementScores], entries: Sequence[Reminder], shown: Aspect | None
+) -> list[_Kept]:
+    """The statements of the student's own that are kept; those of work that shows something, together."""
     task = clipped(heard.task, TASK_SHOWN) if heard.task else ""
-    if (shown := aspect_at_work(doc, heard)) is not None:
-        return [_Kept((0, len(doc.text.rstrip())), shown, found[0].scores if found else None, task)]
-    kept, before = [], ""
+    kept, before, of_work = list[_Kept](), "", (0, 0)
+    if shown is not None:
+        parts = [each for each in found if each.scores.chance("worth", "work") >= AT_WORK] or found
+        of_work = (parts[0].span[0], parts[-1].span[1]) if parts else (0, len(doc.text.rstrip()))
+        kept.append(_Kept(of_work, shown, parts[0].scores if parts else None, task))
     for (start, end), snr, scores in found:
         clause = Doc(doc.text[start:end])
+        if of_work[0] <= start < of_work[1]:
+            continue
         context = before if scores.chance("leans") >= LEANS else ""
         before = clause.text
         if scores.likely("act") == "question" or clause.text.endswith("?") or overrides(clause):
@@ -202,7 +202,7 @@ def _told(doc: Doc, heard: Heard, found: Sequence[StatementScores], entries: Seq
         answers = not heard.task and answers_question(clause, heard.before)
         if (told or anyway or answers) and not retractions(clause.text):
             kept.append(_Kept((start, end), aspect, scores, task if aspect in SHOWN_FROM else context))
-    return kept
+    return sorted(kept, key=lambda each: each.span)
 
 
 def _aspect(scores: HeadScores) -> Aspect | None:
@@ -212,17 +212,20 @@ def _aspect(scores: HeadScores) -> Aspect | None:
     return Aspect(likely) if sure else None
 
 
-def aspect_at_work(doc: Doc, heard: Heard) -> Aspect | None:
+def aspect_at_work(
+    doc: Doc, heard: Heard, reading: MessageAnalysis, reply: MessageAnalysis | None = None
+) -> Aspect | None:
     """Return what a turn of the student's work shows: a misconception, an understanding, or neither (None).
 
-    Checked arithmetic, the tutor's verdict or the network: any one of them shows a misconception (spec 7). A bare step
-    shows nothing.
+    Checked arithmetic or the encoder, which hears the tutor's verdict, too: either shows a misconception (spec 7). A
+    bare step shows nothing.
 
     Examples
     --------
     >>> from datetime import datetime, UTC
+    >>> from graphmem.language.encoder import read_now
     >>> heard = Heard("1/9 is bigger than 1/5 because 9 is bigger than 5", datetime(2026, 1, 5, tzinfo=UTC))
-    >>> aspect_at_work(doc_of(heard), heard).value
+    >>> aspect_at_work(doc_of(heard), heard, *read_now([heard.text])).value
     'misconception'
     """
     asks = doc.text.rstrip().endswith("?")
@@ -231,12 +234,11 @@ def aspect_at_work(doc: Doc, heard: Heard) -> Aspect | None:
     checked = [each.holds for each in equations(doc.text)] + [each.holds for each in stated_comparisons(doc.text)]
     if not all(checked):
         return Aspect.MISCONCEPTION
-    if not (heard.task or checked):
-        return None
-    wrong, right = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))[1:]
-    if rejects(heard.reply) or wrong >= max(right, SHOWN_FROM[Aspect.MISCONCEPTION]):
-        return Aspect.MISCONCEPTION
-    return Aspect.UNDERSTANDING if right >= SHOWN_FROM[Aspect.UNDERSTANDING] else None
+    network = encoder_network(1)
+    if reply is None and heard.reply.strip():
+        reply = network.analyse(heard.reply)
+    chances = dict(zip(SHOWN, network.shown(reading, reply), strict=True))
+    return next((aspect for aspect, least in SHOWN_FROM.items() if chances[aspect] >= least), None)
 
 
 def _meets(span: SentenceSpan, entries: Sequence[Reminder]) -> bool:

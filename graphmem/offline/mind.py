@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from graphmem.errors import InvalidInput
+from graphmem.language.analysis import MessageAnalysis, generality
+from graphmem.language.encoder import Encoder
 from graphmem.model import (
     Analyse,
     Analysis,
@@ -36,16 +38,14 @@ from graphmem.model import (
 from graphmem.offline.care import caring_reply, trusted_question
 from graphmem.offline.contradictions import judged_pairs
 from graphmem.offline.exemplars import Bank, load_bank
-from graphmem.offline.formation import candidate_texts, extract
+from graphmem.offline.formation import extract
 from graphmem.offline.notes import notes_of
 from graphmem.offline.prediction import expected_answer, keywords, own_statements
 from graphmem.offline.replies import replied
 from graphmem.offline.surprise import analysed
 from graphmem.ports import Embedder, OnToken
-from graphmem.text.clauses import told_clauses
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import language_of
-from graphmem.text.reader import MessageReader, MessageReading, generality
 from graphmem.text.sanitize import clipped
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
@@ -77,7 +77,7 @@ class OfflineMind:
     together = 1
     failing: str | None = None
 
-    def __init__(self, bank: Bank, embedder: Embedder, reader: MessageReader) -> None:
+    def __init__(self, bank: Bank, embedder: Embedder, reader: Encoder) -> None:
         self.bank = bank
         self.embedder = embedder
         self.reader = reader
@@ -156,9 +156,9 @@ async def _lesson(mind: OfflineMind, mismatch: Mismatch | None) -> Lesson | None
     """The student's own statement of something lasting, in their words; None where the message holds none."""
     if mismatch is None:
         return None
-    told = told_clauses(Doc(mismatch.actual)) or (mismatch.actual,)
-    readings = await mind.reader.read(told)
-    lasting, text = max((generality(each), text) for each, text in zip(readings, told, strict=True))
+    read = await _reading(mind, mismatch.actual, mismatch.reading)
+    told = [(each.scores, mismatch.actual[each.start : each.end]) for each in read.statements]
+    lasting, text = max((generality(scores), text) for scores, text in told or [(read.scores, mismatch.actual)])
     return (
         Lesson(clipped(text, LESSON_CHARACTERS), keywords([Doc(text)], LESSON_TAGS) or ("student",))
         if lasting >= LEAST_GENERAL
@@ -167,10 +167,11 @@ async def _lesson(mind: OfflineMind, mismatch: Mismatch | None) -> Lesson | None
 
 
 async def _noted(mind: OfflineMind, heard: Heard, place: int) -> tuple[Note, ...]:
-    readings = await mind.reader.read(candidate_texts(heard), heard.readings)
+    reading = await _reading(mind, heard.text, heard.reading)
+    reply = (await mind.reader.read([heard.reply]))[0] if heard.reply.strip() else None
     # Rules take a while over long texts, which must not hold up the event loop.
     long = len(heard.text) > THREAD_CHARACTERS
-    found = await asyncio.to_thread(extract, heard, readings) if long else extract(heard, readings)
+    found = await asyncio.to_thread(extract, heard, reading, reply) if long else extract(heard, reading, reply)
     return notes_of(found, heard, place)
 
 
@@ -197,7 +198,7 @@ RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | No
 """Rule for each kind of question."""
 
 
-async def make_offline_mind(embedder: Embedder, reader: MessageReader) -> OfflineMind:
+async def make_offline_mind(embedder: Embedder, reader: Encoder) -> OfflineMind:
     """The offline mind with the bank that ships with graphmem, in the vectors of this embedder.
 
     Raises
@@ -212,7 +213,7 @@ async def make_offline_mind(embedder: Embedder, reader: MessageReader) -> Offlin
     >>> from graphmem.model import Companion
     >>> from graphmem.settings import Settings
     >>> async def reply(text: str) -> str:
-    ...     embedder, reader = make_embedder(Settings()), MessageReader()
+    ...     embedder, reader = make_embedder(Settings()), Encoder()
     ...     mind = await make_offline_mind(embedder, reader)
     ...     talk = Conversation(Companion("Ada", "kind", 0.5), (Message(Author.STUDENT, text, datetime.now(UTC)),))
     ...     answer = await mind.ask(Respond(talk))
@@ -244,9 +245,9 @@ def _needed(newest: Message, asked: Message | None = None) -> tuple[str, ...]:
     return keywords((doc_of(newest), *([doc_of(asked)] if asked else [])), NEEDED)
 
 
-async def _reading(mind: OfflineMind, text: str, known: object) -> MessageReading:
-    """What the reader makes of a message; it is not read again where that is known."""
-    return known if isinstance(known, MessageReading) else (await mind.reader.read([text]))[0]
+async def _reading(mind: OfflineMind, text: str, known: object) -> MessageAnalysis:
+    """What the encoder tells of a message; it is not read again where that is known."""
+    return known if isinstance(known, MessageAnalysis) else (await mind.reader.read([text]))[0]
 
 
 async def _embedded(mind: OfflineMind, message: Message) -> Message:

@@ -1,22 +1,21 @@
 """Replies of the offline mind: checked arithmetic, quotations from memory, and few plain, kind sentences (spec 17).
 
 A reply invents nothing and asks nothing back: it says what was reckoned exactly, quotes what the student said, or
-answers by what the message does (the dialogue act that `graphmem.text.talk` tells).
+answers by what the message does (the dialogue act that the encoder tells).
 """
 
 from collections.abc import Mapping, Sequence
 from zlib import crc32
 
-from graphmem.model import AskedFor, Author, LedgerCategory, Message, Remembered
+from graphmem.language.analysis import MessageAnalysis
+from graphmem.model import AskedFor, Author, Message, Remembered
 from graphmem.offline.answers import NOTHING, answer_from_memory
 from graphmem.text.arithmetic import reckoned_answer, spoken_equations
 from graphmem.text.comparisons import asked_comparison, stated_comparisons
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading
 from graphmem.text.sanitize import clean
-from graphmem.text.talk import TALK_SURE, TalkKind, talk_of
 
 FOREIGN_WORDS = 3
 """Words from which on a text in plain letters is taken for another language."""
@@ -25,14 +24,11 @@ GLAD, SUBDUED, TROUBLED = 0.44, -0.25, -0.5
 shipped chats: 60 of 75 consolations from -0.2 down were for what is no trouble."""
 SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
-_CLOSING = {TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS}
-_TOLD = {TalkKind.OWN, TalkKind.STORY, TalkKind.OPINION}
-_LEDGER = {
-    LedgerCategory.INSTRUCTION: "wish",
-    LedgerCategory.PROMISE: "promise",
-    LedgerCategory.SECRET: "secret",
-    LedgerCategory.DEBT: "promise",
-}
+ACT_SURE = 0.47
+"""Chance of a dialogue act from which it goes before what its words say."""
+_CLOSING = {"greeting", "goodbye", "thanks"}
+_TOLD = {"own", "story", "opinion"}
+_LEDGER = {"wish": "wish", "order": "wish", "promise": "promise", "secret": "secret", "debt": "promise"}
 
 # By what the message does; {sum} is what was reckoned. Nothing is asked back.
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
@@ -113,7 +109,7 @@ FOREIGN_UNNAMED = "My replies are in English, but I remember what you write."
 
 
 def replied(
-    messages: Sequence[Message], remembered: Remembered, task: str = "", reading: MessageReading | None = None
+    messages: Sequence[Message], remembered: Remembered, task: str = "", reading: MessageAnalysis | None = None
 ) -> str:
     """Return the reply to the student's newest message.
 
@@ -171,26 +167,25 @@ def _checked(doc: Doc) -> tuple[str, str] | None:
     return None
 
 
-def _act(doc: Doc, act: Act, reading: MessageReading | None, task: str) -> str:
+def _act(doc: Doc, act: Act, reading: MessageAnalysis | None, task: str) -> str:
     """The name of the templates that answer what a message does."""
     if reading is None:
         return act.value if act.value in TEMPLATES else "told"
-    kind, chance = talk_of(doc, reading)
-    if kind in _CLOSING and (doc.asks or chance < SURE):
+    scores = reading.scores
+    kind, entry, valence = scores.likely("act"), scores.likely("ledger"), scores.number("valence")
+    if kind in _CLOSING and (doc.asks or scores.chance("act", kind) < SURE):
         # Who takes leave says so plainly, and asks nothing.
-        kind = TalkKind.QUESTION if doc.asks else TalkKind.OWN
-    place = int(reading.ledger.argmax())
-    category = LEDGER_CATEGORIES[place]
-    if category in _LEDGER and reading.ledger[place] >= SURE and kind is not TalkKind.QUESTION:
-        return _LEDGER[category]
-    if act is Act.CONFUSION and (task or kind is TalkKind.WORK):
+        kind = "question" if doc.asks else "own"
+    if entry in _LEDGER and scores.chance("ledger", entry) >= SURE and kind != "question":
+        return _LEDGER[entry]
+    if act is Act.CONFUSION and (task or kind == "work"):
         return "stuck"
-    if task and (kind is TalkKind.WORK or (chance < TALK_SURE and act is Act.STEP)):
+    if task and (kind == "work" or (scores.chance("act", kind) < ACT_SURE and act is Act.STEP)):
         return "work"
     if kind in _TOLD:
-        sad = "hard" if reading.valence <= TROUBLED else "heard" if reading.valence <= SUBDUED else "told"
-        return "glad" if reading.valence >= GLAD else sad
-    return kind.value if kind.value in TEMPLATES else "unclear"
+        sad = "hard" if valence <= TROUBLED else "heard" if valence <= SUBDUED else "told"
+        return "glad" if valence >= GLAD else sad
+    return kind
 
 
 def _worded(name: str, messages: Sequence[Message], said: Sequence[str], reckoned: str = "") -> str:

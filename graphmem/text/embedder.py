@@ -179,7 +179,7 @@ def _damaged(folder: Path, error: Exception) -> SetupError:
 
 @lru_cache(maxsize=2)
 def shipped_network(threads: int) -> ShippedNetwork:
-    """The shipped model, loaded once a process for the embedder and the reader."""
+    """The shipped model, loaded once a process for the embedder and the encoder."""
     return ShippedNetwork(threads)
 
 

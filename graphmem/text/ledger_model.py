@@ -1,29 +1,24 @@
 """Which clauses belong into the ledger, and under which category: learned from messages and real talk (spec 8).
 
-Of what the reader makes of a clause a logistic regression tells whether it may belong there, at little cost; a small
-network that reads on from the lower layers of the shipped embedder judges those that may. Made by
-`scripts/make_ledger.py` and `scripts/make_ledger_judge.py`; the figures stand beside the weights.
+What the encoder tells of a statement says whether it may belong there, at no cost; a small network that reads on from
+the lower layers of the shipped embedder judges those that may. Made by `scripts/make_ledger_judge.py`; the figures
+stand beside the weights.
 """
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphmem.maths.chances import logistic, softmax
+from graphmem.language.heads import MESSAGE, HeadScores
+from graphmem.maths.chances import softmax
 from graphmem.model import LedgerCategory, Vector
 from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
-from graphmem.text.reader import MessageReading
-from graphmem.text.trained import opened_weights
 
 LEDGER_FOLDER = Path(__file__).with_name("weights") / "ledger"
-LEDGER_FILE = LEDGER_FOLDER / "ledger.npz"
 MAY_BELONG = 0.1
-"""Chance that a clause belongs into the ledger, by the regression, from which the network judges it."""
+"""Chance that a statement belongs into the ledger, by the encoder, from which the network judges it: of held-out rows
+98.9 % of what belongs there is judged, and 71 % of what only sounds so; of ordinary messages 9 %."""
 LEDGER_CHANCE = 0.85
 """Chance that it belongs there, by the network, from which it is kept."""
 SURE_CATEGORY = 0.3
@@ -32,25 +27,10 @@ SURE_INSTRUCTION = 0.95
 """The same of an instruction, which binds whoever reads it: what friends wish each other sounds much alike."""
 SURE_WISH = 0.85
 """Chance from which an instruction of a student is a wish about style and pace, and no order."""
-JUDGED = ("none", "promise", "secret", "debt", "threat", "fact", "observation", "wish", "order")
+JUDGED = MESSAGE.heads["ledger"].labels
 """What the network tells apart: a wish is about style and pace (how to explain, how to talk, what to call somebody), an
 order would change duties, marks, what others said or the service's own rules; both are instructions."""
 _CATEGORIES = (*map(LedgerCategory, JUDGED[1:-2]), LedgerCategory.INSTRUCTION)
-
-
-@dataclass(frozen=True)
-class LedgerModel:
-    """Logistic regression over what the reader makes of a clause; `load_ledger_model` gives one.
-
-    weights : of shape (features,)
-    """
-
-    weights: NDArray[np.float32] = field(repr=False)
-    bias: float
-
-    def may_belong(self, reading: MessageReading) -> bool:
-        """True of a clause that may belong into the ledger."""
-        return logistic(float(self.weights @ reading.features) + self.bias) >= MAY_BELONG
 
 
 class LedgerJudge:
@@ -101,34 +81,27 @@ class LedgerJudge:
         return bool(self.chances(clause)[JUDGED.index("wish")] >= SURE_WISH)
 
 
-def ledger_category(clause: str, reading: MessageReading) -> LedgerCategory | None:
-    """The category that a clause is kept under; None where it does not belong into the ledger.
+def may_belong(scores: HeadScores) -> bool:
+    """True of a statement that may belong into the ledger."""
+    return 1 - scores.chance("ledger", "none") >= MAY_BELONG
+
+
+def ledger_category(statement: str, scores: HeadScores) -> LedgerCategory | None:
+    """The category that a statement is kept under; None where it does not belong into the ledger.
 
     Parameters
     ----------
-    clause : str
-    reading : of the same clause
+    statement : str
+    scores : of the same statement
 
     Examples
     --------
-    >>> from graphmem.text.reader import read_now
+    >>> from graphmem.language.encoder import read_now
     >>> told = ["I still owe my cousin ten euros.", "I sold my old skates at the fair."]
-    >>> [ledger_category(*each) for each in zip(told, read_now(told))]
+    >>> [ledger_category(each.text, each.scores) for each in read_now(told)]
     [<LedgerCategory.DEBT: 'debt'>, None]
     """
-    return load_ledger_judge().category(clause) if load_ledger_model().may_belong(reading) else None
-
-
-@lru_cache(maxsize=1)
-def load_ledger_model(path: Path = LEDGER_FILE) -> LedgerModel:
-    """Read the weights, once a process.
-
-    Raises
-    ------
-    SetupError      the file is missing or damaged
-    """
-    with opened_weights(path) as file:
-        return LedgerModel(file["weights"], float(file["bias"]))
+    return load_ledger_judge().category(statement) if may_belong(scores) else None
 
 
 @lru_cache(maxsize=1)

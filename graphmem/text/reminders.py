@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from graphmem.language.heads import HeadScores
 from graphmem.model import Heard, LedgerCategory, Reminder
 from graphmem.text.certainty import last_question
-from graphmem.text.clauses import is_fragment, telling_spans
+from graphmem.text.clauses import is_fragment
 from graphmem.text.dating import day_ahead
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_model import ledger_category, load_ledger_model
-from graphmem.text.reader import MessageReading
+from graphmem.text.ledger_model import ledger_category
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.words import word_rarity
@@ -56,14 +56,14 @@ _CUE_WORDS = frozenset(
 _ASKS_HOW = re.compile(r"\W*(?:and |so |but )?(?:how|what|which|who|whose|when|where|why)\b.*\?\W*$", re.I | re.S)
 
 
-def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[MessageReading]) -> tuple[Reminder, ...]:
+def reminders(heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[HeadScores]) -> tuple[Reminder, ...]:
     """The ledger entries of a message.
 
     Parameters
     ----------
     heard : Heard; of what was said before it only a question is read, which an answer of a word or two stands with
-    spans : of its clauses, apart and in order
-    readings : of each clause
+    spans : of its statements, apart and in order
+    scores : of each statement
 
     Returns
     -------
@@ -75,16 +75,16 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
     Examples
     --------
     >>> from datetime import UTC, datetime
-    >>> from graphmem.text.reader import read_now
+    >>> from graphmem.language.encoder import read_now
     >>> said = "I still owe Karim 5 euros for the cinema!"
     >>> heard = Heard(said, datetime(2026, 1, 1, tzinfo=UTC))
-    >>> found = reminders(heard, [(0, len(said))], read_now([said]))
+    >>> found = reminders(heard, [(0, len(said))], [read_now([said])[0].scores])
     >>> [(r.category.value, r.content, r.trigger_entities) for r in found]
     [('debt', 'I still owe Karim 5 euros for the cinema!', ('Karim',))]
     """
     kept = list[tuple[int, int, LedgerCategory]]()
-    for place, (span, reading) in enumerate(zip(spans, readings, strict=True)):
-        category = ledger_category(heard.text[slice(*span)], reading)
+    for place, (span, own) in enumerate(zip(spans, scores, strict=True)):
+        category = ledger_category(heard.text[slice(*span)], own)
         if category is None or (kept and kept[-1][1] >= span[1]) or overrides(Doc(heard.text[slice(*span)])):
             continue
         if _ASKS_HOW.match(heard.text[slice(*span)]):
@@ -112,25 +112,6 @@ def _bounded(reminder: Reminder, at: datetime) -> Reminder:
     if reminder.category is LedgerCategory.THREAT or (day := day_ahead(reminder.content, at)) is None:
         return reminder
     return replace(reminder, expires_at=day + ENTRY_HOLDS)
-
-
-def may_remind(doc: Doc, reading: MessageReading) -> bool:
-    """True if something in a message may belong into the ledger, by what is read of it as a whole.
-
-    Several statements are read one by one before that is known, and what may is judged when it is formed.
-
-    Examples
-    --------
-    >>> from graphmem.text.reader import read_now
-    >>> def found(text):
-    ...     return may_remind(Doc(text), read_now([text])[0])
-    >>> found("Remind me at the end of each lesson to write down my homework."), found("Thanks, see you!"), found("12")
-    (True, False, False)
-    """
-    spans = telling_spans(doc)
-    if spans == ((0, len(doc.text.rstrip())),):
-        return load_ledger_model().may_belong(reading)
-    return bool(spans)
 
 
 def _answering(reminder: Reminder, asked: str) -> Reminder:

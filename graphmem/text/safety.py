@@ -24,7 +24,7 @@ from graphmem.text.danger_signs import Sign, beside_fiction, danger_sign
 from graphmem.text.language import ENGLISH, may_be_english
 from graphmem.text.normalize import said
 from graphmem.text.plain_words import in_plain_words
-from graphmem.text.reader import CONCERNS, MessageReading, read_now
+from graphmem.text.reader import CONCERNS, MessageReading, passage_readings
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan, sentence_spans
 from graphmem.text.trained import LinearHead, opened_weights, read_head
@@ -223,7 +223,7 @@ def find_danger(text: str, asked: str = "", known: Mapping[str, MessageReading] 
     """
     parts = passages(text, asked)
     unread = [part.text for part in parts if part.is_read and part.text not in (known or {})]
-    return gravest(parts, {**(known or {}), **dict(zip(unread, read_now(unread), strict=True))})
+    return gravest(parts, {**(known or {}), **dict(zip(unread, passage_readings(unread), strict=True))})
 
 
 def _share(score: float) -> float:

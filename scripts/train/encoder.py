@@ -15,8 +15,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graphmem.bench.talks import text_hash
-from graphmem.language.encoder import ENCODER_FOLDER, token_marks
+from graphmem.language.encoder import ENCODER_FOLDER, encoder_network, token_marks
 from graphmem.language.heads import (
     BORDERS,
     MESSAGE,
@@ -32,7 +31,6 @@ from graphmem.text.trained import opened_weights
 
 from .graph import LAYERS, SHARED_LAYERS, Array, Weights, constants_of, read_layers, tower
 from .sources import Labels, Row, Span, joined, named_by_rule, own_spans
-from .teachers import Teachers
 from .tower import DROPOUT, Tower, epochs, fit
 
 RATE, TOKENS, SMOOTHING, ORDINAL = 1.2e-4, 64, 0.03, 0.3
@@ -42,8 +40,6 @@ ORDERED = ("band", "lasting", "urgency", "weight")
 WORTH = {"band": 1.5, "concern": 1.5, "act": 2.0, "valence": 0.5, "urgency": 0.5, "lasting": 0.5, "about_self": 0.7,
          "about_other": 0.5, "ledger": 1.5, "borders": 3.0, "names": 2.0}  # fmt: skip
 """How much a question counts; 1 where it is not named."""
-TALK_TAUGHT = 3
-"""One in so many texts is shown to the teachers that read words, too."""
 EAGER = 0.5
 """Log odds that a statement begins are raised by so much: chosen on messages joined of statements learned from."""
 LONG = 10
@@ -146,20 +142,19 @@ def of_tokens(spans: Sequence[Span], start: int, end: int) -> tuple[int, int]:
 
 
 class Examples:
-    """Makes examples of rows; what the lower layers see of a text is computed once."""
+    """Makes examples of rows; what the lower layers see of a text is computed once, and the encoder as it was teaches.
 
-    def __init__(self, teachers: Teachers | None) -> None:
-        self.network, self.teachers = ShippedNetwork(1), teachers
-        self.taught: dict[int, Array | None] = {}
+    Where no label is known, it is to tell what it told before.
+    """
+
+    def __init__(self) -> None:
+        self.network, self.teacher = ShippedNetwork(1), encoder_network()
+        self.taught: dict[int, Array] = {}
 
     def __call__(self, row: Row) -> Example:
-        taught_all = text_hash(row.text) % TALK_TAUGHT == 0 and not row.parts
-        if taught_all:
-            vector, hidden, spans = self.network.seen_with_spans(row.text)
-        else:
-            vector, (hidden, spans) = None, self.network.seen_tokens(row.text)
+        hidden, spans = self.network.seen_tokens(row.text)
         spans, seen = spans[:TOKENS], hidden[0, :TOKENS]
-        taught = self.of_teachers(row, vector, seen[np.newaxis]) if not row.parts else None
+        taught = None if row.parts else self.of_teacher(row)
         pools = [Pool(0, len(spans), *targets(row.labels, taught), 1.0)]
         if not row.parts:
             pools.append(Pool(1, max(2, len(spans) - 1), *targets(row.labels, taught), PART))
@@ -173,10 +168,11 @@ class Examples:
         return Example(row.text, seen.astype(np.float16), token_marks(row.text, spans), tuple(pools),
                        border_labels(spans, borders), name_labels(spans, names))  # fmt: skip
 
-    def of_teachers(self, row: Row, vector: Array | None, hidden: Array) -> Array | None:
-        if self.teachers is None:
-            return None
-        found = self.teachers(row.text, vector, hidden, row.labels)
+    def of_teacher(self, row: Row) -> Array:
+        (scores,) = self.teacher.scores_of(row.text, [(0, len(row.text))])
+        found = np.concatenate([np.tanh(scores.logits[MESSAGE.places[head.name]])
+                                if head.answer is AnswerForm.NUMBER else scores.chances(head.name)
+                                for head in MESSAGE_HEADS])  # fmt: skip
         self.taught[id(row.labels)] = found
         return found
 
@@ -297,7 +293,7 @@ def examples_of(learned: Sequence[Row]) -> tuple[list[Example], list[Example]]:
     """Return examples to learn from, messages of joined statements among them, and those that choose temperatures."""
     short = [row for row in learned if not row.parts and 2 <= len(row.text.split()) <= 22 and row.labels
              and len(row.borders or own_spans(row.text)) == 1]  # fmt: skip
-    make = Examples(Teachers())
+    make = Examples()
     examples = {id(row): make(row) for row in learned}
     print(f"{len(examples)} rows read", flush=True)
     messages = [make(row) for row in joined(short, JOINED)]

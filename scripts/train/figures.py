@@ -10,17 +10,16 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from graphmem.bench.scores import auroc
+from graphmem.bench.talks import is_held_out
+from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import EncoderNetwork
 from graphmem.language.heads import MESSAGE, HeadScores
+from graphmem.model import Aspect
+from graphmem.offline.formation import SHOWN_FROM
 from graphmem.text.clauses import clauses
 from graphmem.text.doc import Doc
-from graphmem.text.domains import domain_of
-from graphmem.text.ledger_model import ledger_category
-from graphmem.text.reader import BANDS, passes, read_now
-from graphmem.text.talk import talk_of
-from graphmem.text.worth import load_worth
 
-from .sources import LINK, Row, joined, named_by_rule
+from .sources import DATA, LINK, Row, joined, lines
 
 Figures = dict[str, float]
 Read = Callable[[Sequence[str]], Sequence[HeadScores]]
@@ -30,40 +29,6 @@ def labelled(rows: Sequence[Row], head: str, *origins: str) -> list[tuple[Row, i
     """Return held-out rows of these origins that have one label of a head, with its place."""
     return [(row, int(row.labels[head])) for row in rows  # type: ignore[arg-type]
             if row.held and row.origin in origins and isinstance(row.labels.get(head), (int, float))]  # fmt: skip
-
-
-def today(rows: Sequence[Row]) -> Figures:
-    """Measure today's networks."""
-    found: Figures = {}
-    messages = [row for row in rows if row.held and "lasting" in row.labels]
-    read = dict(zip([row.text for row in messages], read_now([row.text for row in messages]), strict=True))
-    told: dict[str, Sequence[Any]] = {
-        "band": [BANDS[passes(read[row.text].snr)] for row in messages],
-        "kind": [read[row.text].likely_kind.value for row in messages],
-        "modality": [read[row.text].likely_modality.value for row in messages],
-        "ledger": [str(getattr(ledger_category(row.text, read[row.text]), "value", "none")) for row in messages],
-        "valence": [read[row.text].valence for row in messages],
-        "lasting": [int(read[row.text].lasting.argmax()) for row in messages],
-    }
-    found |= understanding(messages, told)
-    danger = labelled(rows, "urgency", "safety")
-    found |= danger_figures(danger, [r.danger_logit for r in read_now([row.text for row, _ in danger])])
-    for name, origins in ACTS.items():
-        own = labelled(rows, "act", *origins)
-        texts = [row.text for row, _ in own]
-        kinds = [talk_of(Doc(text), each)[0].value for text, each in zip(texts, read_now(texts), strict=True)]
-        found |= labels_right(f"act {name}", "act", own, kinds)
-    for name, origins in DOMAINS.items():
-        own = labelled(rows, "domain", *origins)
-        found |= labels_right(
-            f"domain {name}", "domain", own, [domain_of(r).value for r in read_now([row.text for row, _ in own])]
-        )
-    worth, spans = load_worth(), gold_spans(rows)
-    texts = [row.text[slice(*span)] for row, span, _ in spans]
-    keeps = [1 - float(worth.of_clause(Doc(text), r)[0]) for text, r in zip(texts, read_now(texts), strict=True)]
-    found |= {"worth auroc": auroc(keeps, [bool(label) for *_, label in spans])}
-    found |= border_figures(rows, lambda text: clauses(Doc(text)))
-    return found | name_figures(rows, named_by_rule)
 
 
 ACTS = {"written": ("acts",), "small talk": ("tiage_dev",), "tutoring": ("mathdial", "bridge", "cima")}
@@ -128,8 +93,25 @@ def of_encoder(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
     ):
         own = labelled(rows, head, *origins)
         found |= labels_right(head, head, own, [s.likely(head) for s in read(own)])
+    found |= shown_figures(network)
     found |= border_figures(rows, lambda text: [(s.start, s.end) for s in network.analyse(text).statements])
     return found | name_figures(rows, lambda text: [(n.start, n.end, n.kind) for n in network.analyse(text).names])
+
+
+def shown_figures(network: EncoderNetwork) -> Figures:
+    """Return how well misconceptions are told on held-out turns of work, with and without the tutor's reply."""
+    turns = [each for each in lines(DATA / "turns_of_work.jsonl") if is_held_out(each["dialogue"])]
+    wrong = np.array([each["shown"] == "wrong" for each in turns])
+    read = [network.analyse(each["text"]) for each in turns]
+    replies = [network.analyse(each["reply"]) if each["reply"].strip() else None for each in turns]
+    found: Figures = {"turns of work rows": len(turns)}
+    for name, beside in (("", replies), (" without reply", [None] * len(turns))):
+        chances = np.array([network.shown(*each)[1] for each in zip(read, beside, strict=True)])
+        told = chances >= SHOWN_FROM[Aspect.MISCONCEPTION]
+        found |= {f"misconceptions auroc{name}": auroc(list(chances), list(wrong)),
+                  f"misconceptions precision{name}": float(wrong[told].mean()),
+                  f"misconceptions recall{name}": float(told[wrong].mean())}  # fmt: skip
+    return found
 
 
 def truth(row: Row, head: str, place: int) -> bool:
@@ -148,7 +130,7 @@ def summed(scores: HeadScores) -> HeadScores:
 
 
 def understanding(rows: Sequence[Row], told: Mapping[str, Sequence[Any]]) -> Figures:
-    """Return the figures of the reader's questions: shares right, macro F1, correlation."""
+    """Return the figures of the questions about a message: shares right, macro F1, correlation."""
 
     def named(row: Row, head: str) -> str:
         label = row.labels[head]

@@ -80,7 +80,7 @@ SAFE: Labels = {"concern": of("concern", "none"), "urgency": 0, "ledger": but("l
 
 
 def utterances(data: Path) -> Iterator[Row]:
-    """Messages with all labels of the reader; those of `scripts/data` are never held out."""
+    """Messages with labels of most heads; those of `scripts/data` are never held out."""
     domains = json.loads((DATA.parent / "reader_domains.json").read_text("utf-8"))
     for path in (data / "understanding" / "utterances.jsonl", DATA / "utterances.jsonl", DATA / "told.jsonl"):
         for u in read_utterances(path):

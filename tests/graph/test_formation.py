@@ -14,11 +14,12 @@ from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, run_jobs
 from graphmem.jobs.sessions import close_session
+from graphmem.language.analysis import MessageAnalysis
+from graphmem.language.encoder import Tell
 from graphmem.model import (
     OF_A_SITTING,
     EdgeType,
     LedgerCategory,
-    Matrix,
     MemoryKind,
     Modality,
     SourceKind,
@@ -67,7 +68,7 @@ async def test_a_telling_message_becomes_a_memory_with_everything_the_graph_keep
     assert [job.kind for job in outcome.jobs] == ["form", "surprise"]
     assert await run_jobs(gm, ann.session) == 2
     (node,) = await formed(gm, ann.who)
-    assert node["labels"] == {"Memory", "Semantic"}
+    assert node["labels"] == {"Memory", "Episodic"}
     assert node.keys() >= ALWAYS | {"slot_key"}
     # What would tell anything lies sealed in `content`, `details` and `embedding`.
     assert {name for name, value in node.items() if isinstance(value, bytes)} == {"content", "details", "embedding"}
@@ -81,7 +82,7 @@ async def test_a_telling_message_becomes_a_memory_with_everything_the_graph_keep
     assert node["passes"] == 2
     assert node["snr"] >= 400
     (memory,) = await held(gm, ann.session)
-    assert (as_said(memory), memory.modality, memory.kind) == (TOLD, Modality.SEMANTIC, MemoryKind.EPISODE)
+    assert (as_said(memory), memory.modality, memory.kind) == (TOLD, Modality.EPISODIC, MemoryKind.EPISODE)
     assert memory.source_refs == ("t1",)
 
 
@@ -573,13 +574,13 @@ async def test_a_message_is_read_once_by_its_turn_and_not_again_to_form_memories
 ) -> None:
     read: list[str] = []
 
-    encode = gm.reader._encoder._encode
+    analyse = gm.reader._network.analyse
 
-    def counted(texts: list[str]) -> Matrix:
-        read.extend(texts)
-        return encode(texts)
+    def counted(text: str, *told: Tell) -> MessageAnalysis:
+        read.append(text)
+        return analyse(text, *told)
 
-    monkeypatch.setattr(gm.reader._encoder, "_encode", counted)
+    monkeypatch.setattr(gm.reader._network, "analyse", counted)
     await say(gm, ann, TOLD)
     assert read.count(TOLD) == 1
     assert await run_jobs(gm, ann.session) == 2

@@ -141,7 +141,9 @@ async def test_lists_are_newest_first_and_of_one_category(gm: Graphmem, ann: Pup
 async def test_an_entry_is_linked_to_student_and_source(gm: Graphmem, ann: Pupil) -> None:
     said = "I promised Zebediah to bring the harmonica."
     await say(gm, ann, said, "t1")
-    (found,) = reminders(Heard(said, gm.clock()), [(0, len(said))], await gm.reader.read([said]))
+    (found,) = reminders(
+        Heard(said, gm.clock()), [(0, len(said))], [each.scores for each in await gm.reader.read([said])]
+    )
     draft, source = drafted(found), Source("source-1", SourceKind.CHAT, "t1", gm.clock())
     kept = await add_entry(gm, ann.session, draft)
     entry = replace(kept, created_at=gm.clock())

@@ -113,12 +113,12 @@ def test_encoder_weighs_what_is_disclosed() -> None:
 async def test_encoder_alone_or_beside_others_reads_the_same() -> None:
     encoder = Encoder()
     texts = ["i moved to Leeds", "my cat ran away", "i moved to Leeds"]
-    one, other, again = await encoder.analyse(texts)
+    one, other, again = await encoder.read(texts)
     assert np.array_equal(one.scores.logits, again.scores.logits)
     assert not np.array_equal(one.scores.logits, other.scores.logits)
     await encoder.aclose()
     with pytest.raises(Unavailable):
-        await encoder.analyse(texts)
+        await encoder.read(texts)
 
 
 def test_encoder_keeps_the_vector() -> None:

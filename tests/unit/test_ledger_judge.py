@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.language.encoder import read_now
 from graphmem.text.ledger_model import ledger_category, load_ledger_judge
-from graphmem.text.reader import read_now
 
 DATA = Path(__file__).parents[2] / "scripts" / "data"
 WISHES = ("Always explain slowly.", "Call me Alex from now on.", "Please use shorter answers.", "Let me try it first.")
@@ -34,7 +34,7 @@ def test_wishes_are_told_from_orders(text: str, wish: bool) -> None:
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_friends_say_to_each_other_is_no_entry(text: str) -> None:
-    assert ledger_category(text, read_now([text])[0]) is None
+    assert ledger_category(text, read_now([text])[0].scores) is None
 
 
 def test_none_of_them_was_learned_from() -> None:

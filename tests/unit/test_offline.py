@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from graphmem.errors import InvalidInput, SetupError
+from graphmem.language.encoder import Encoder
 from graphmem.model import (
     Author,
     Companion,
@@ -30,7 +31,6 @@ from graphmem.ports import Embedder, Mind
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.text.embedder import make_embedder
-from graphmem.text.reader import MessageReader
 from tests.support.memories import memory
 
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
@@ -60,14 +60,14 @@ async def embedder() -> AsyncIterator[Embedder]:
 
 
 @pytest.fixture(scope="module")
-async def reader() -> AsyncIterator[MessageReader]:
-    reader = MessageReader()
+async def reader() -> AsyncIterator[Encoder]:
+    reader = Encoder()
     yield reader
     await reader.aclose()
 
 
 @pytest.fixture(scope="module")
-async def mind(embedder: Embedder, reader: MessageReader) -> OfflineMind:
+async def mind(embedder: Embedder, reader: Encoder) -> OfflineMind:
     return await make_offline_mind(embedder, reader)
 
 

@@ -1,4 +1,4 @@
-"""The reader: what a message is worth, of what sort it is, and odd texts."""
+"""Reading: what a message is worth, its vector before its scores, and odd texts."""
 
 import asyncio
 
@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import Unavailable
+from graphmem.language.analysis import passes
+from graphmem.language.encoder import Encoder, read_now
+from graphmem.language.heads import MESSAGE, AnswerForm
 from graphmem.model import Vector
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.reader import HEADS, WIDTH, MessageReader, passes, read_now
 
 
 def test_passes_at_their_bounds() -> None:
@@ -49,7 +51,7 @@ def test_the_vector_is_the_embedders() -> None:
 
 
 async def test_a_message_is_read_alike_alone_and_beside_others() -> None:
-    reader = MessageReader()
+    reader = Encoder()
     texts = [f"I have {n} cats and a dog called Rex." for n in range(40)]
     together = await reader.read(texts)
     alone = [(await reader.read([text]))[0] for text in texts[:3]]
@@ -59,7 +61,7 @@ async def test_a_message_is_read_alike_alone_and_beside_others() -> None:
 
 
 async def test_the_vector_is_told_before_the_reading_to_all_who_wait_for_it() -> None:
-    reader, loop = MessageReader(), asyncio.get_running_loop()
+    reader, loop = Encoder(), asyncio.get_running_loop()
     early: list[asyncio.Future[Vector]] = [loop.create_future() for _ in range(3)]
     texts = ["I have two cats.", "I have two cats.", "My dog is called Rex."]
     reading = [asyncio.ensure_future(reader.read_early(*each)) for each in zip(texts, early, strict=True)]
@@ -69,17 +71,15 @@ async def test_the_vector_is_told_before_the_reading_to_all_who_wait_for_it() ->
     read = await asyncio.gather(*reading)
     assert order == ["vector", "reading"]
     assert all(np.array_equal(vector.result(), each.vector) for vector, each in zip(early, read, strict=True))
-    assert not reader._early
     await reader.aclose()
     unread: asyncio.Future[Vector] = loop.create_future()
     with pytest.raises(Unavailable):
         await reader.read_early("ok", unread)
     assert not unread.done()
-    assert not reader._early
 
 
 async def test_without_a_word_there_is_nothing() -> None:
-    reader = MessageReader()
+    reader = Encoder()
     assert [each.snr for each in await reader.read(["", " ", "🎉😂", "?!...", "\x00\x01"])] == [0] * 5
     await reader.aclose()
 
@@ -88,8 +88,8 @@ async def test_without_a_word_there_is_nothing() -> None:
 def test_whatever_is_said_chances_are_chances(text: str) -> None:
     (reading,) = read_now([text])
     assert 0 <= reading.snr <= 1000
-    assert -1 <= reading.valence <= 1
-    assert reading.logits.shape == (WIDTH,)
-    for name, width in HEADS.items():
-        if width > 1:
-            assert getattr(reading, name).sum() == pytest.approx(1, abs=1e-4)
+    assert -1 <= reading.scores.number("valence") <= 1
+    assert reading.scores.logits.shape == (MESSAGE.width,)
+    for name, head in MESSAGE.heads.items():
+        if head.answer is AnswerForm.LABEL:
+            assert reading.scores.chances(name).sum() == pytest.approx(1, abs=1e-4)

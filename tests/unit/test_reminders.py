@@ -1,4 +1,4 @@
-"""Ledger entries of messages: what the reader finds in their clauses, and what only sounds like it."""
+"""Ledger entries of messages: what the encoder finds in their statements, and what only sounds like it."""
 
 import json
 from collections import Counter
@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 from graphmem.model import Author, Extraction, Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.offline.formation import extract
 from graphmem.samples import sample_dialogues
-from graphmem.text.doc import Doc
-from graphmem.text.reader import read_now
 from graphmem.text.reminders import (
     CUE_TRIGGERS,
     IMPORTANCE,
     SUMMARY_CHARACTERS,
-    may_remind,
     summary_of,
 )
 
@@ -128,11 +125,6 @@ def test_of_a_message_without_a_pass_the_ledger_keeps_what_belongs_there_and_not
         "I like teal.",
     ):
         assert unread(text) == Extraction()
-
-
-def test_of_idle_talk_nothing_may_belong_into_the_ledger() -> None:
-    for text in ("thanks", "ok", "lol", "See you!", "12 + 3 = 15", "I think it is 40."):
-        assert not may_remind(Doc(text), read_now([text])[0])
 
 
 def test_nothing_is_formed_from_what_was_said_before() -> None:

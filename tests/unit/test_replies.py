@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.language.encoder import read_now
 from graphmem.model import AskedFor, Author, LedgerCategory, LedgerEntry, Message, Remembered, SourceKind
 from graphmem.offline.answers import NOTHING
 from graphmem.offline.replies import FOREIGN, TEMPLATES, replied
-from graphmem.text.reader import read_now
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 

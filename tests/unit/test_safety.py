@@ -16,7 +16,7 @@ from graphmem.offline.care import LANGUAGES, caring_reply, trusted_question
 from graphmem.text.danger_network import DangerReading
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.language import language_of
-from graphmem.text.reader import read_now
+from graphmem.text.reader import passage_readings
 from graphmem.text.safety import find_danger, is_careful, load_danger_model, passages, without_false_alarms
 
 ROWS = [
@@ -342,7 +342,7 @@ def test_a_concern_may_be_raised_and_not_sure() -> None:
 
 
 def test_without_a_sign_only_what_is_sure_and_acute_to_both_is_acute() -> None:
-    model, (read,) = load_danger_model(), read_now(["hello"])
+    model, (read,) = load_danger_model(), passage_readings(["hello"])
     acute = DangerReading(0.0, np.ones(10, np.float32), np.array([0, 0, 1], np.float32), 0.0)
     agrees, objects = (replace(read, urgency=np.eye(4, dtype=np.float32)[urgency]) for urgency in (3, 1))
     told = [(model.threshold, agrees), (model.sure, agrees), (model.sure, objects)]

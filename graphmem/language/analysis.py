@@ -1,0 +1,122 @@
+"""What one run of the encoder tells of a message: its vector, its statements with their scores, its names (spec 7)."""
+
+from dataclasses import dataclass
+
+from graphmem.language.heads import MESSAGE, HeadScores
+from graphmem.model import Domain, MemoryKind, Vector
+
+BANDS = MESSAGE.heads["band"].labels
+"""How much a message tells that is worth remembering, named by the passes it is read with."""
+PASSES = (100, 400, 800)
+"""Scores from which a message is read once, twice and three times."""
+MOST_PASSES = len(PASSES)
+SNR_BANDS = (0, *PASSES, 1000)
+"""Scores at which the bands begin, and the highest."""
+LASTING = ("months", "good")
+"""How long something holds that is told of oneself in general."""
+OWN_BELOW = 0.5
+"""Chance that a message tells nothing, below which it is a matter of its speaker's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class StatementSpan:
+    """A statement of a message: a verbatim span, and what it tells.
+
+    start, end : of the span in the message, characters
+    scores : of the span's own tokens, in the same run
+    snr : int in 0..1000, how much worth remembering it tells: 100, 400 and 800 begin the bands (spec 7)
+    """
+
+    start: int
+    end: int
+    scores: HeadScores
+    snr: int
+
+
+@dataclass(frozen=True)
+class NameSpan:
+    """A name in a message: its span, its kind (`NAMES`), the chance of that kind."""
+
+    start: int
+    end: int
+    kind: str
+    chance: float
+
+
+@dataclass(frozen=True, eq=False)
+class MessageAnalysis:
+    """What one run tells of a message.
+
+    vector : shape (384,), the embedding by the shipped model
+    seen : shape (3 * 384,), what the heads look at of the whole message
+    scores, snr : of the whole message
+    """
+
+    text: str
+    vector: Vector
+    seen: Vector
+    scores: HeadScores
+    snr: int
+    statements: tuple[StatementSpan, ...]
+    names: tuple[NameSpan, ...]
+
+    @property
+    def passes(self) -> int:
+        """Number of passes that formation reads the message with, 0 to 3 (spec 7)."""
+        return passes(self.snr)
+
+    def scores_at(self, start: int, end: int) -> HeadScores:
+        """Return the scores of the statement that most of a span stands in; of the message where none is there."""
+        common = [(min(end, each.end) - max(start, each.start), each.scores) for each in self.statements]
+        most, scores = max(common, key=lambda each: each[0], default=(0, self.scores))
+        return scores if most > 0 else self.scores
+
+
+def passes(snr: int) -> int:
+    """Number of extraction passes over a message: 0 below 100, then 1, from 400 twice, from 800 three times.
+
+    Examples
+    --------
+    >>> [passes(score) for score in (99, 100, 400, 800)]
+    [0, 1, 2, 3]
+
+    Source: spec 7.
+    """
+    return sum(snr >= least for least in PASSES)
+
+
+def generality(scores: HeadScores) -> float:
+    """Return the chance that a statement tells something of the student's own that holds for months, in [0, 1]."""
+    months = sum(scores.chance("lasting", label) for label in LASTING)
+    return months * scores.chance("kind", MemoryKind.TRAIT) * scores.chance("about_self")
+
+
+def domain_of(scores: HeadScores) -> Domain:
+    """Return the part of a student's life that a text most likely belongs to."""
+    return Domain(scores.likely("domain"))
+
+
+def is_own_matter(scores: HeadScores) -> bool:
+    """True if a message is work on a subject, or tells something of its speaker: others only react to what they heard.
+
+    Examples
+    --------
+    >>> from graphmem.language.encoder import read_now
+    >>> texts = ["My telescope is broken.", "9 - 4 = 5, so she has 5 left.", "Wow, that sounds amazing! Where was it?"]
+    >>> [is_own_matter(each.scores) for each in read_now(texts)]
+    [True, True, False]
+    """
+    return scores.likely("kind") == MemoryKind.CONCEPT or scores.chance("worth", "nothing") < OWN_BELOW
+
+
+def work_chance(scores: HeadScores) -> float:
+    """Chance that a message is work on a subject of school, in [0, 1].
+
+    Examples
+    --------
+    >>> from graphmem.language.encoder import read_now
+    >>> work, life = read_now(["9 - 4 = 5, so she has 5 apples left.", "My brother and I hike every Sunday."])
+    >>> work_chance(work.scores) > 0.8, work_chance(life.scores) < 0.1
+    (True, True)
+    """
+    return scores.chance("kind", MemoryKind.CONCEPT) * scores.chance("domain", Domain.SCHOOL)
