@@ -74,7 +74,7 @@ async def ids(gm: Graphmem, ann: Pupil) -> dict[str, str]:
 async def test_a_memory_with_all_its_fields(app_client: Client, ids: dict[str, str]) -> None:
     found = await app_client.call(MEMORY, id=ids[LIFE[0]])
     assert found["content"] == LIFE[0]
-    assert (found["modality"], found["kind"], found["reliability"]) == ("SEMANTIC", "EPISODE", "RELIABLE")
+    assert (found["modality"], found["kind"], found["reliability"]) == ("EPISODIC", "EPISODE", "RELIABLE")
     assert [source["ref"] for source in found["sources"]] == ["r0"]
     assert {edge["toLabel"] for edge in found["edges"]} >= {"Memory", "Entity"}
     weights = [edge["weight"] for edge in found["edges"]]

@@ -10,7 +10,6 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import MindError, NotFound
-from graphmem.flows import danger as danger_flow
 from graphmem.flows import students
 from graphmem.flows.concern import correct_concern, keep_heard_danger, wellbeing
 from graphmem.flows.context import context
@@ -36,6 +35,7 @@ from graphmem.model import (
     TurnOutcome,
     Who,
 )
+from graphmem.text import safety
 from graphmem.text.safety import SafetyPassage, gravest
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
@@ -323,7 +323,7 @@ def alarmed(monkeypatch: pytest.MonkeyPatch) -> None:
         beaten = any("beat me" in part.text.lower() for part in parts)
         return Danger(ConcernKind.VIOLENCE, 2) if beaten else None
 
-    monkeypatch.setattr(danger_flow, "gravest", found)
+    monkeypatch.setattr(safety, "gravest", found)
 
 
 @pytest.mark.usefixtures("alarmed")
@@ -364,7 +364,7 @@ async def test_a_corrected_alarm_silences_nothing_that_is_added_to_it(
     def found(parts: Sequence[SafetyPassage], readings: Any) -> Danger | None:
         return real(parts, readings) or (alarm if any("beat me" in part.text for part in parts) else None)
 
-    monkeypatch.setattr(danger_flow, "gravest", found)
+    monkeypatch.setattr(safety, "gravest", found)
     await correct_concern(gm, ann.session, concern_of(await say(gm, ann, TALE)).id)
     assert (await say(gm, ann, TALE)).concern is None
     for added in ("i want to kill myself", "he raped me", "i want to die", "i cut my arms again last night"):
