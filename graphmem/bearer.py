@@ -18,16 +18,27 @@ EXPIRED = "This token has expired: make a new one with `graphmem token`."
 
 @dataclass(frozen=True)
 class Caller:
-    """Whom a bearer token speaks for; `token_id` is of a service token, which may have been revoked."""
+    """Whom a bearer token speaks for.
+
+    token_id : of a service token, or of one that it made, which may have been revoked
+    student_id : the only student that it reaches; None: any of the institution
+    """
 
     institution: str
     role: Role
     expires_at: datetime
     token_id: str | None = None
+    student_id: str | None = None
 
 
 def make_token(
-    secret: bytes, institution: str, role: Role, ttl: float, now: datetime, token_id: str | None = None
+    secret: bytes,
+    institution: str,
+    role: Role,
+    ttl: float,
+    now: datetime,
+    token_id: str | None = None,
+    student_id: str | None = None,
 ) -> str:
     """A signed bearer token.
 
@@ -38,6 +49,7 @@ def make_token(
     ttl : float > 0, seconds until it expires
     now : datetime
     token_id : str, of a service token
+    student_id : str, the only student that it reaches; None: any of the institution
 
     Examples
     --------
@@ -48,6 +60,8 @@ def make_token(
     """
     if ttl <= 0:
         raise InvalidInput("A token must be valid for more than 0 seconds.")
+    if student_id is not None and role is not Role.APP:
+        raise InvalidInput("A token of one student has the role app.")
     claims = {
         "iss": "graphmem",
         "institution": checked_new_id("institution", institution),
@@ -55,8 +69,11 @@ def make_token(
         "iat": now,
         "exp": _expiry(now, ttl),
     }
-    named = claims if token_id is None else claims | {"jti": token_id}
-    return jwt.encode(named, bearer_key(secret), _ALGORITHM)
+    if token_id is not None:
+        claims["jti"] = token_id
+    if student_id is not None:
+        claims["student"] = checked_id("student", student_id)
+    return jwt.encode(claims, bearer_key(secret), _ALGORITHM)
 
 
 def _expiry(now: datetime, ttl: float) -> datetime:
@@ -77,9 +94,9 @@ def caller(token: str, secret: bytes) -> Caller:
             options={"require": ["exp", "institution", "role"]},
         )
         expires_at = datetime.fromtimestamp(claims["exp"], UTC)
-        return Caller(
-            checked_id("institution", claims["institution"]), Role(claims["role"]), expires_at, claims.get("jti")
-        )
+        institution, student = checked_id("institution", claims["institution"]), claims.get("student")
+        student_id = None if student is None else checked_id("student", student)
+        return Caller(institution, Role(claims["role"]), expires_at, claims.get("jti"), student_id)
     except jwt.ExpiredSignatureError as e:
         raise Unauthenticated(EXPIRED) from e
     except (jwt.InvalidTokenError, InvalidInput, ValueError, TypeError, OverflowError, OSError) as e:

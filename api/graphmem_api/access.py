@@ -132,8 +132,11 @@ def allowed(info: Info, *roles: Role) -> Caller:
 
 
 def of_student(info: Info, student_id: str, *roles: Role) -> Who:
-    """The student a call is about, for callers of certain roles, within their institution only."""
-    return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
+    """The student a call is about, for callers of certain roles, and only one whom their token reaches."""
+    caller = allowed(info, *roles)
+    if caller.student_id not in (None, student_id):
+        raise Forbidden("This token reaches another student only.")
+    return Who(caller.institution, checked_id("studentId", student_id))
 
 
 def check_observations(info: Info, who: Who, observations: int) -> None:

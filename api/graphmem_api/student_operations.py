@@ -4,6 +4,7 @@ from typing import Annotated
 
 import strawberry
 
+from graphmem.bearer import make_token
 from graphmem.flows import students
 from graphmem.flows.service_tokens import list_tokens, revoke_token
 from graphmem.flows.session_cache import read_ahead
@@ -11,7 +12,7 @@ from graphmem.flows.students import decoded_recovery_key, recover_student
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Companion, Role, ServiceToken
-from graphmem_api.access import Info, allowed, in_session, is_locked, of_student, running_session
+from graphmem_api.access import Info, allowed, in_running_session, in_session, is_locked, of_student, running_session
 from graphmem_api.arguments import ID, After, CompanionName, Expertise, First, Persona, StudentId, argument
 from graphmem_api.student import StudentType
 from graphmem_api.types import SessionType
@@ -79,6 +80,21 @@ class StudentMutation:
         session = in_session(info, student_id)
         expires_at = await students.renew_session(info.context.gm, session)
         return SessionType(token=info.context.session_token, expires_at=expires_at, ends_at=session.expires_at)
+
+    @strawberry.mutation(
+        description="Make a bearer token of role `app` that reaches this student only, such as for a link to the page "
+        "for people. It ends no later than the caller's own, and is revoked with it."
+    )
+    async def make_student_token(
+        self,
+        info: Info,
+        student_id: StudentId,
+        seconds: Annotated[float | None, argument("How long it is valid, above 0.")] = 3600.0,
+    ) -> str:
+        session, caller, gm = await in_running_session(info, student_id), info.context.caller, info.context.gm
+        now = gm.clock()
+        ttl = min(3600.0 if seconds is None else seconds, (caller.expires_at - now).total_seconds())
+        return make_token(gm.secret, caller.institution, caller.role, ttl, now, caller.token_id, session.student_id)
 
     @strawberry.mutation(
         description="End the session that is sent; with the student's last one the keys and the raw turns go."

@@ -38,6 +38,7 @@ OPEN_FIELDS = frozenset(
         ("TurnEvent", "token"),
         ("MemoryEvent", "kind"),
         ("Session", "token"),
+        ("Mutation", "makeStudentToken"),
         ("Mutation", "exportStudent"),  # all that is kept is the student's to have
     ]
 )

@@ -1438,6 +1438,9 @@ _OPEN_SESSION = _document(
 _RENEW_SESSION = _document(
     "mutation RenewSession($studentId: ID!) { renewSession(studentId: $studentId) { ...Session } }", "Session"
 )
+_MAKE_STUDENT_TOKEN = _document(
+    "mutation MakeStudentToken($studentId: ID!, $seconds: Float) { makeStudentToken(studentId: $studentId, seconds: $seconds) }"
+)
 _CLOSE_SESSION = _document("mutation CloseSession($studentId: ID!) { closeSession(studentId: $studentId) }")
 _CHANGE_PASSWORD = _document(
     "mutation ChangePassword($studentId: ID!, $old: String!, $new: String!, $endSessions: Boolean) { changePassword(studentId: $studentId, old: $old, new: $new, endSessions: $endSessions) }"
@@ -1834,6 +1837,17 @@ class AsyncOperations(Transport):
         student_id : Id of the student within the institution, 1 to 128 characters.
         """
         return await self._asked(_RENEW_SESSION, Session, student_id, {"studentId": student_id})
+
+    async def make_student_token(self, student_id: str, seconds: float = 3600) -> str:
+        """Make a bearer token of role `app` that reaches this student only, such as for a link to the page for
+        people. It ends no later than the caller's own, and is revoked with it.
+
+        Parameters
+        ----------
+        student_id : Id of the student within the institution, 1 to 128 characters.
+        seconds : How long it is valid, above 0.
+        """
+        return await self._asked(_MAKE_STUDENT_TOKEN, str, student_id, {"studentId": student_id, "seconds": seconds})
 
     async def close_session(self, student_id: str) -> bool:
         """End the session that is sent; with the student's last one the keys and the raw turns go.
@@ -2864,6 +2878,19 @@ class Operations(Transport):
         student_id : Id of the student within the institution, 1 to 128 characters.
         """
         return wait_for(self._asked(_RENEW_SESSION, Session, student_id, {"studentId": student_id}))
+
+    def make_student_token(self, student_id: str, seconds: float = 3600) -> str:
+        """Make a bearer token of role `app` that reaches this student only, such as for a link to the page for
+        people. It ends no later than the caller's own, and is revoked with it.
+
+        Parameters
+        ----------
+        student_id : Id of the student within the institution, 1 to 128 characters.
+        seconds : How long it is valid, above 0.
+        """
+        return wait_for(
+            self._asked(_MAKE_STUDENT_TOKEN, str, student_id, {"studentId": student_id, "seconds": seconds})
+        )
 
     def close_session(self, student_id: str) -> bool:
         """End the session that is sent; with the student's last one the keys and the raw turns go.

@@ -191,6 +191,7 @@ def token_command(
     ttl: Annotated[
         float | None, typer.Option(help="seconds until it expires; by default an hour, of a service token a year")
     ] = None,
+    student: Annotated[str | None, typer.Option(help="the only student that it reaches, of role app")] = None,
     service: Annotated[str | None, typer.Option(help="of this service: lives long, is listed, can be revoked")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="instead: list the institution's service tokens")] = False,
     revoke: Annotated[str | None, typer.Option(help="instead: revoke the service token of this id")] = None,
@@ -203,9 +204,11 @@ def token_command(
 
     if role is None and not list_all and revoke is None:
         raise InvalidInput("Say what the bearer may do: --role app, teacher, auditor, analyst or admin.")
+    if student is not None and service is not None:
+        raise InvalidInput("A service token reaches every student: leave out --service or --student.")
     if role is not None and service is None and not list_all and revoke is None:
-        seconds = 3600.0 if ttl is None else ttl
-        typer.echo(make_token(server_secret(settings), institution, role, seconds, datetime.now(UTC)))
+        seconds, now = 3600.0 if ttl is None else ttl, datetime.now(UTC)
+        typer.echo(make_token(server_secret(settings), institution, role, seconds, now, student_id=student))
         return
 
     async def tokens() -> str | Sequence[ServiceToken]:

@@ -32,6 +32,7 @@ from graphmem.bearer import make_token
 from graphmem.flows import students
 from graphmem.flows.concern import wellbeing
 from graphmem.flows.ledger import list_entries
+from graphmem.flows.service_tokens import issue_token, revoke_token
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.transfer import export_text
 from graphmem.jobs.runner import run_jobs
@@ -70,7 +71,7 @@ class State:
 
     target : name of the student
     session : name of the student whose session token is sent, or one that will not do; None: none
-    bearer : `own`, `other` (another institution's), `forged` or `expired`
+    bearer : `own`, `other` (another institution's), `forged`, `expired`, or `ann` (an app's that reaches her only)
     """
 
     name: str
@@ -148,7 +149,7 @@ class School:
         if kind == "expired":
             return make_token(self.gm.secret, self.institution, role, 60, now - timedelta(hours=1))
         institution = f"other-{self.institution}" if kind == "other" else self.institution
-        return make_token(self.gm.secret, institution, role, 3600, now)
+        return make_token(self.gm.secret, institution, role, 3600, now, student_id="ann" if kind == "ann" else None)
 
     async def call(self, operation: str, role: Role, state: State, *, refused: bool) -> Cell:
         """Call an operation and take what it answers; `refused` says what is expected of a subscription."""
@@ -492,6 +493,45 @@ def show(matrix: dict[tuple[str, Role], dict[str, Cell]]) -> None:
         print(f"{operation:30}{role.value:8}{row}")
 
 
+WORLD = {"concept", "concepts"}
+"""Operations of an app that are about no student."""
+
+
+async def test_a_token_of_one_student_reaches_nobody_else(school: School) -> None:
+    apps = [each for each in operations() if TABLE[each][Role.APP] != "no"]
+    others, nobody = State("", "bob", "bob", "ann"), State("", "nobody", "bob", "ann")
+    before = await school.dump()
+    answers = {
+        (operation, state.target): (await school.call(operation, Role.APP, state, refused=True)).code
+        for operation in apps
+        for state in (others, nobody)
+        if operation not in WORLD
+    }
+    assert set(answers.values()) == {"FORBIDDEN"}, answers
+    assert await school.dump() == before
+    for operation in ("student.memories", "memory.content", "openSession", *WORLD):
+        assert (await school.call(operation, Role.APP, State("", "ann", "ann", "ann"), refused=False)).code == "ok"
+
+
+async def test_an_app_makes_a_token_of_one_student_that_ends_with_its_own(
+    gm: Graphmem, http: httpx.AsyncClient, institution: str, ann: Pupil
+) -> None:
+    own, service = await issue_token(gm, institution, Role.APP, "school app", days=0.01)
+    document = 'mutation($s: Float) { makeStudentToken(studentId: "ann", seconds: $s) }'
+    for seconds, lasts in ((60, 60.0), (10**6, 864.0)):
+        token = await Client(http, own, ann.token).call(document, s=seconds)
+        made = gm.caller_of(token)
+        assert (made.role, made.student_id, made.token_id) == (Role.APP, "ann", service.id)
+        assert 0.0 <= lasts - (made.expires_at - gm.clock()).total_seconds() < 30.0
+    with pytest.raises(Refused, match="more than 0") as refused:
+        await Client(http, own, ann.token).call(document, s=0)
+    assert refused.value.code == "INVALID_INPUT"
+    await revoke_token(gm, institution, service.id)
+    with pytest.raises(Refused) as refused:
+        await Client(http, token, ann.token).call("{ concepts { total } }")
+    assert refused.value.code == "UNAUTHENTICATED"
+
+
 @pytest.mark.parametrize("header", ["", "Basic YTpi", "Bearer", "Bearer x.y.z", "Bearer " + "a" * 5000])
 async def test_a_header_that_is_no_token(http: httpx.AsyncClient, header: str) -> None:
     answer = await http.post(
@@ -531,6 +571,7 @@ ODD: dict[str, tuple[Any, ...]] = {
     "iat": (10**18, 10**400, [], "soon", float("inf")),
     "role": (["admin"], 7, None, {}, "ADMIN", "admin\n"),
     "institution": (None, "", "a\nb", 7),
+    "student": ("", "a\nb", 7, [], {}, True),
     "jti": ([], 7, {"a": 1}, "unknown"),
 }
 ODD_CLAIMS = [{name: value} for name, values in ODD.items() for value in values]

@@ -10,10 +10,12 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
 from graphmem import Client
+from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError
 from graphmem.model import Role
 
@@ -37,7 +39,9 @@ def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-async def test_the_recipe_works_as_written(api: str, bearer: Callable[[Role], str], tmp_path: Path) -> None:
+async def test_the_recipe_works_as_written(
+    gm: Graphmem, api: str, bearer: Callable[[Role], str], tmp_path: Path
+) -> None:
     environment = {
         "API": api,
         "ADMIN_TOKEN": bearer(Role.ADMIN),
@@ -51,6 +55,9 @@ async def test_the_recipe_works_as_written(api: str, bearer: Callable[[Role], st
     assert process.returncode == 0
     assert "Bello" in printed.decode()
     assert "</COMPANION_MEMORY>" in printed.decode()
+    link = dict(parse_qsl(next(line for line in printed.decode().splitlines() if "/#" in line).partition("#")[2]))
+    assert gm.caller_of(link["code"]).student_id == link["student"]
+    assert gm.opened_session(link["session"]).student_id == link["student"]
 
 
 async def test_a_sign_on_that_was_cut_short_is_completed_by_the_next(
