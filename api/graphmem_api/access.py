@@ -54,6 +54,17 @@ class RequestContext(BaseContext):
         except GraphmemError as refusal:
             self._refusal = refusal
 
+    async def ended(self) -> GraphmemError | None:
+        """Look whether the caller's token has ended while its stream went on; nothing where none was sent."""
+        if not self._header(AUTHORIZATION):
+            return None
+        await self.look_up_caller()
+        try:
+            self.caller  # noqa: B018 - looked at for its refusal
+        except GraphmemError as refusal:
+            return refusal
+        return None
+
     @property
     def caller(self) -> Caller:
         """Whom the bearer token speaks for."""

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry import asgi
-from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
 
 from graphmem import metrics
 from graphmem.app import Graphmem
@@ -133,7 +133,7 @@ class GraphQL(asgi.GraphQL[RequestContext, None]):
             graphql_ide="graphiql" if gm.settings.graphiql else None,
             # A query in an address ends up in other people's logs.
             allow_queries_via_get=False,
-            subscription_protocols=[GRAPHQL_TRANSPORT_WS_PROTOCOL],
+            subscription_protocols=[GRAPHQL_TRANSPORT_WS_PROTOCOL, GRAPHQL_SSE_PROTOCOL],
             connection_init_wait_timeout=timedelta(seconds=10),
         )
         self.gm = gm

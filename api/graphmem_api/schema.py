@@ -106,6 +106,9 @@ class Schema(strawberry.Schema):
             async with aclosing(results):
                 async for result in results:
                     if isinstance(result, ExecutionResult):
+                        if context is not None and (refusal := await context.ended()):
+                            yield self._refused(refusal)
+                            return
                         await self._veil(query, kwargs, result)
                     yield result
 

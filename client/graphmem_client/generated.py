@@ -1801,13 +1801,13 @@ class AsyncOperations(Transport):
         return await self._asked(_USAGE, Usage, student_id, {"studentId": student_id, "since": since})
 
     async def enrol_student(
-        self, id: str, password: str, display_name: str | None = None, time_zone: str | None = None
+        self, student_id: str, password: str, display_name: str | None = None, time_zone: str | None = None
     ) -> Student:
         """Enrol a student; the password opens everything that is ever sealed.
 
         Parameters
         ----------
-        id : Id of the student within the institution, 1 to 128 characters.
+        student_id : Id of the student within the institution, 1 to 128 characters.
         password : The password, 8 to 1000 characters; nothing can be opened without it.
         display_name : How the student is called, 1 to 200 characters.
         time_zone : IANA name of the time zone in which the student's days are reckoned, such as Europe/Berlin.
@@ -1815,8 +1815,8 @@ class AsyncOperations(Transport):
         return await self._asked(
             _ENROL_STUDENT,
             Student,
-            None,
-            {"id": id, "password": password, "displayName": display_name, "timeZone": time_zone},
+            student_id,
+            {"id": student_id, "password": password, "displayName": display_name, "timeZone": time_zone},
         )
 
     async def open_session(self, student_id: str, password: str) -> Session:
@@ -2286,7 +2286,7 @@ class AsyncOperations(Transport):
         return await self._asked(_EXPORT_STUDENT, str, student_id, {"studentId": student_id})
 
     async def import_student(
-        self, id: str, password: str, document: str, skip_unknown: bool = False
+        self, student_id: str, password: str, document: str, skip_unknown: bool = False
     ) -> ImportedStudent:
         """Make an exported student anew, sealed with a new key that the new password opens: all of it or nothing.
         The document is checked first. The same document again changes nothing. For large ones: `graphmem
@@ -2294,7 +2294,7 @@ class AsyncOperations(Transport):
 
         Parameters
         ----------
-        id : Id of the student within the institution, 1 to 128 characters.
+        student_id : Id of the student within the institution, 1 to 128 characters.
         password : The new student's password, 8 to 1000 characters.
         document : The document, as `exportStudent` gives it.
         skip_unknown : Leave out concepts that the institution's world does not have.
@@ -2302,8 +2302,8 @@ class AsyncOperations(Transport):
         return await self._asked(
             _IMPORT_STUDENT,
             ImportedStudent,
-            None,
-            {"id": id, "password": password, "document": document, "skipUnknown": skip_unknown},
+            student_id,
+            {"id": student_id, "password": password, "document": document, "skipUnknown": skip_unknown},
         )
 
     async def import_world(
@@ -2838,13 +2838,13 @@ class Operations(Transport):
         return wait_for(self._asked(_USAGE, Usage, student_id, {"studentId": student_id, "since": since}))
 
     def enrol_student(
-        self, id: str, password: str, display_name: str | None = None, time_zone: str | None = None
+        self, student_id: str, password: str, display_name: str | None = None, time_zone: str | None = None
     ) -> Student:
         """Enrol a student; the password opens everything that is ever sealed.
 
         Parameters
         ----------
-        id : Id of the student within the institution, 1 to 128 characters.
+        student_id : Id of the student within the institution, 1 to 128 characters.
         password : The password, 8 to 1000 characters; nothing can be opened without it.
         display_name : How the student is called, 1 to 200 characters.
         time_zone : IANA name of the time zone in which the student's days are reckoned, such as Europe/Berlin.
@@ -2853,8 +2853,8 @@ class Operations(Transport):
             self._asked(
                 _ENROL_STUDENT,
                 Student,
-                None,
-                {"id": id, "password": password, "displayName": display_name, "timeZone": time_zone},
+                student_id,
+                {"id": student_id, "password": password, "displayName": display_name, "timeZone": time_zone},
             )
         )
 
@@ -3357,14 +3357,16 @@ class Operations(Transport):
         """
         return wait_for(self._asked(_EXPORT_STUDENT, str, student_id, {"studentId": student_id}))
 
-    def import_student(self, id: str, password: str, document: str, skip_unknown: bool = False) -> ImportedStudent:
+    def import_student(
+        self, student_id: str, password: str, document: str, skip_unknown: bool = False
+    ) -> ImportedStudent:
         """Make an exported student anew, sealed with a new key that the new password opens: all of it or nothing.
         The document is checked first. The same document again changes nothing. For large ones: `graphmem
         import`.
 
         Parameters
         ----------
-        id : Id of the student within the institution, 1 to 128 characters.
+        student_id : Id of the student within the institution, 1 to 128 characters.
         password : The new student's password, 8 to 1000 characters.
         document : The document, as `exportStudent` gives it.
         skip_unknown : Leave out concepts that the institution's world does not have.
@@ -3373,8 +3375,8 @@ class Operations(Transport):
             self._asked(
                 _IMPORT_STUDENT,
                 ImportedStudent,
-                None,
-                {"id": id, "password": password, "document": document, "skipUnknown": skip_unknown},
+                student_id,
+                {"id": student_id, "password": password, "document": document, "skipUnknown": skip_unknown},
             )
         )
 
