@@ -366,3 +366,36 @@ async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
 
 async def test_the_version_is_printed(graphmem: Command) -> None:
     assert await graphmem("--version") == (0, f"graphmem {version('graphmem')}\n", "")
+
+
+EXPORTS = Path(__file__).parents[1] / "data" / "exports"
+
+
+async def test_chats_of_another_service_are_brought_in_once(graphmem: Command, ada: Pupil, institution: str) -> None:
+    whose = ["--student", "ada", "--institution", institution, "--password-stdin"]
+    command = ("import-chats", str(EXPORTS / "chatgpt.json"), *whose)
+    code, told, progress = await graphmem(*command, "--json", said=PASSWORD)
+    report = json.loads(told)
+    assert code == 0
+    assert "chatgpt.json is of chatgpt: 2 messages in 2 chats." in progress
+    assert (report["format"], report["chats"], report["turns"], report["handled_before"]) == ("chatgpt", 2, 2, 0)
+    assert report["left_out"]["a picture or a file"] == 1
+    code, told, _ = await graphmem(*command, said=PASSWORD)
+    assert told.splitlines()[0] == "0 turns and 0 notes of 2 chats are remembered; 2 had been before."
+    assert "left out, 1 times: a picture or a file" in told
+    code, told, _ = await graphmem("recall", "ada", "the dog", *whose[2:], "--json", said=PASSWORD)
+    dog = next(each for each in json.loads(told) if "Bello" in each["content"])
+    assert dog["at"].startswith("2024-03-01T08:00:10")
+
+
+async def test_memories_of_another_service_are_noted_and_a_broken_export_is_refused(
+    graphmem: Command, ada: Pupil, institution: str, tmp_path: Path
+) -> None:
+    whose = ["--student", "ada", "--institution", institution, "--password-stdin"]
+    code, told, _ = await graphmem("import-chats", str(EXPORTS / "mem0.json"), *whose, said=PASSWORD)
+    assert code == 0
+    assert "0 turns and 2 notes of 2 chats are remembered" in told
+    (broken := tmp_path / "broken.json").write_text((EXPORTS / "chatgpt.json").read_text("utf-8")[:-200], "utf-8")
+    code, _, refused = await graphmem("import-chats", str(broken), *whose, said=PASSWORD)
+    assert code == 1
+    assert "is cut short or broken after 1 elements: export it again." in refused

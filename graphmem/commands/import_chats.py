@@ -1,0 +1,108 @@
+"""The command that brings in chats and memories of other services."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphmem.commands.frame import Printout, cli_command, say, unlocked
+from graphmem.errors import Conflict, InvalidInput
+from graphmem.exports.formats import EXPORT_FORMATS
+from graphmem.exports.reading import Chats, Turn, read_export
+from graphmem.model import Observation, Session, SourceKind, Who
+
+if TYPE_CHECKING:
+    from graphmem.app import Graphmem
+
+
+TURNS_AT_A_TIME = 20
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """Counts of an import; `left_out` by reason, `undated` of messages that have no time of their own."""
+
+    format: str
+    chats: int
+    turns: int
+    notes: int
+    handled_before: int
+    undated: int
+    left_out: dict[str, int]
+
+
+@cli_command("import-chats")
+async def import_chats_command(
+    gm: "Graphmem",
+    institution: str,
+    password: str,
+    file: Annotated[Path, typer.Argument(help="the export: JSON or JSON lines", exists=True, dir_okay=False)],
+    student: Annotated[str, typer.Option(help="whose chats they are; enrolled before")],
+    format_: Annotated[str, typer.Option("--format", help=f"auto, {', '.join(EXPORT_FORMATS)}")] = "auto",
+    speaker: Annotated[str | None, typer.Option(help="who in the file is the student, if not `user`")] = None,
+) -> Printout:
+    """Bring in the chats of another service, dated as they were, with their replies; safe to repeat."""
+    if format_ not in ("auto", *EXPORT_FORMATS):
+        raise InvalidInput(f"There is no format {format_}: name one of auto, {', '.join(EXPORT_FORMATS)}.")
+    chats = read_export(file, format_, student, speaker)
+    say(f"{file.name} is of {chats.format}: {sum(map(len, chats.turns))} messages in {len(chats.turns)} chats.")
+    async with unlocked(gm, Who(institution, student), password) as session:
+        report = await _brought_in(gm, session, chats)
+    lines = [
+        f"{report.turns} turns and {report.notes} notes of {report.chats} chats are remembered; "
+        f"{report.handled_before} had been before."
+    ]
+    if report.undated:
+        lines.append(
+            f"{report.undated} messages have no time of their own: they have that of the one before, or of the file."
+        )
+    lines += [f"left out, {count} times: {reason}" for reason, count in report.left_out.items()]
+    return Printout(asdict(report), lines)
+
+
+async def _brought_in(gm: "Graphmem", session: Session, chats: Chats) -> ImportReport:
+    """Put every turn through handleTurn or observe; what is refused is left out for the reason that is told."""
+    from graphmem.bench.harness import tracked
+    from graphmem.jobs.runner import run_jobs
+
+    counts, left_out = Counter[str](), chats.left_out.copy()
+    for turns in tracked(chats.turns, "Importing"):
+        for place, turn in enumerate(turns, start=1):
+            try:
+                counts[await _brought(gm, session, turn)] += 1
+            except InvalidInput as e:
+                left_out[str(e)] += 1
+            # Memories are there before what comes next is read, as they would have been.
+            if place % TURNS_AT_A_TIME == 0 or place == len(turns):
+                await run_jobs(gm, session)
+    return ImportReport(
+        format=chats.format,
+        chats=len(chats.turns),
+        turns=counts["turn"],
+        notes=counts["note"],
+        handled_before=counts["before"],
+        undated=chats.undated,
+        left_out=dict(left_out),
+    )
+
+
+async def _brought(gm: "Graphmem", session: Session, turn: Turn) -> str:
+    """Remember one turn; `turn`, `note`, or `before` where it had been."""
+    from graphmem.flows.observation import observe
+    from graphmem.flows.turn import Incoming, handle_turn
+
+    if turn.reply is not None:
+        try:
+            outcome = await handle_turn(
+                gm, session, Incoming(turn.id, turn.text, turn.at, turn.reply, opener=turn.opener)
+            )
+        except Conflict:
+            return "before"
+        return "before" if outcome.repeated else "turn"
+    kind = SourceKind.SYSTEM if turn.noted else SourceKind.CHAT
+    await observe(
+        gm, Who(session.institution, session.student_id), [Observation(kind, turn.id, turn.text, turn.at, turn.speaker)]
+    )
+    return "note"
