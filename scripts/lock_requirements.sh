@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 lock() { .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-    --no-header --no-annotate --no-emit-index-url "$@"; }
+    --no-header --no-annotate --no-emit-index-url -c requirements/constraints.in "$@"; }
 lock requirements/uv.in -o requirements/uv.txt
 extras=(--extra server --extra local --extra plots --extra mcp)
 lock pyproject.toml "${extras[@]}" -o requirements/runtime.txt
