@@ -1,8 +1,7 @@
-"""The recipe for single sign-on as it stands in the documents, run against the API."""
+"""The example of single sign-on, run against the API."""
 
 import asyncio
 import os
-import re
 import secrets
 import sqlite3
 import sys
@@ -19,15 +18,15 @@ from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError
 from graphmem.model import Role
 
-PAGE = Path(__file__).parents[2] / "docs" / "sign_on.md"
-(CODE,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+EXAMPLE = Path(__file__).parents[2] / "examples" / "sign_on.py"
+CODE = EXAMPLE.read_text("utf-8")
 
 
 @pytest.fixture
 def recipe() -> Any:
-    """The code of the page as a module."""
+    """The example as a module."""
     module = types.ModuleType("sign_on")
-    exec(compile(CODE, PAGE.name, "exec"), module.__dict__)
+    exec(compile(CODE, EXAMPLE.name, "exec"), module.__dict__)
     return module
 
 
