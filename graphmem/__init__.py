@@ -61,7 +61,7 @@ _MODULES = {
     "Client": "graphmem_client.clients",
     "Graphmem": "graphmem.app",
     "GraphmemError": "graphmem.errors",
-    "Incoming": "graphmem.flows.incoming",
+    "Incoming": "graphmem.flows.findings",
     "Locked": "graphmem.errors",
     "Observation": "graphmem.model",
     "Settings": "graphmem.settings",

@@ -23,7 +23,7 @@ import numpy as np
 
 from graphmem.bench import surprise as bench
 from graphmem.bench.talks import is_held_out
-from graphmem.flows.sensing import Senses
+from graphmem.flows.scoring import Senses
 from graphmem.maths import ordinary, surprise
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.text.affect import load_affect

@@ -23,8 +23,8 @@ MODULES = {path: ast.parse(path.read_text("utf-8")) for folder in PACKAGES.value
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONTRACTS = PYPROJECT["tool"]["importlinter"]["contracts"]
 CYPHER = [path.relative_to(ROOT / "cypher") for path in (ROOT / "cypher").rglob("*.cypher")]
-REPEATED = {"T", "log", "recall"}
-"""Public names that two modules define: a type variable, loggers, two steps of recall. May only shrink."""
+REPEATED = {"T", "log"}
+"""Public names that two modules define: a type variable, loggers. May only shrink."""
 
 
 def layers() -> list[set[str]]:

@@ -1,12 +1,9 @@
 """Benchmarks: figures and ratios taken in one run, never pass or fail."""
 
-import json
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
-
-import typer
 
 from graphmem.errors import InvalidInput
 from graphmem.settings import Settings
@@ -31,13 +28,13 @@ BENCHMARKS = {
     "keep": Measure("recall", "evidence among the most salient turns (LoCoMo)"),
     "scale": Measure("scale", "time of a context from 1,000 to 100,000 memories"),
     "compression": Measure("compression", "evidence left after compression (LoCoMo); speed of clustering"),
-    "formation": Measure("formation", "junk, variety and cost of memories; reference memories held (gold)"),
+    "formation": Measure("formation", "junk and cost of memories, shares consolidated; reference memories held (gold)"),
     "understanding": Measure("understanding", "bands, kinds, modalities and ledger categories of messages"),
     "valence": Measure("understanding", "correlation of affect with people's ratings (EmoBank)"),
     "match": Measure("match", "predictions that came true told from others"),
     "surprise": Measure("surprise", "life events told from ordinary turns"),
     "safety": Measure("safety", "dangers found, and false alarms"),
-    "contradiction": Measure("contradiction", "classes of pairs of statements; alarms among a speaker's own"),
+    "contradiction": Measure("contradiction", "classes of pairs of statements"),
     "chats": Measure("chats", "questions answered and changes noticed in whole chats"),
     "boundaries": Measure("boundaries", "topic boundaries found (TIAGE)"),
     "model": Measure("model", "what becomes of a language model's notes, links, ledger and alarms, and what they cost"),
@@ -64,15 +61,6 @@ def benchmark(name: str) -> Callable[[Settings, Path | None], Figures]:
     return measure
 
 
-def run_benchmark(settings: Settings, name: str, file: Path | None, *, as_json: bool) -> None:
-    """Run one benchmark and print its figures, as a table or as one JSON document.
-
-    Raises
-    ------
-    InvalidInput    there is no benchmark of this name
-    """
-    figures = benchmark(name)(settings, file)
-    if as_json:
-        typer.echo(json.dumps({"benchmark": name, "result": figures}))
-    else:
-        typer.echo("\n".join(f"{key:>26}  {value:,.3f}" for key, value in figures.items()))
+def figure_lines(figures: Figures) -> list[str]:
+    """Return figures as lines for people to read."""
+    return [f"{key:>26}  {value:,.3f}" for key, value in figures.items()]

@@ -1,14 +1,10 @@
 """Contradictions between two statements of one person (spec 12, Measured by).
 
 A file holds one pair a line. Of five classes: `old`, `new`, `class`, `retire_old`; of real talk: `text_a`, `text_b` and
-`label` (`contradiction` or `none`). Pairs that the shipped network was trained on are left out. Of a file of whole
-conversations each statement (a sentence that does not ask) is compared with its speaker's nearest earlier ones, as a
-drift cycle does: nearly all of these pairs are compatible, so that what is found there are false alarms.
+`label` (`contradiction` or `none`). Pairs that the shipped network was trained on are left out.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +12,9 @@ from sklearn.metrics import f1_score, matthews_corrcoef, precision_recall_fscore
 
 from graphmem.bench import Figures
 from graphmem.bench.scores import auroc
-from graphmem.bench.talks import Talk, Utterance, read_rows, read_talks, text_hash, trained_hashes
+from graphmem.bench.talks import read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
-from graphmem.flows.detection_plan import NEIGHBOURS, SAME_MATTER, is_change, is_contradiction
-from graphmem.model import PairClass, StatementOnRecord, StatementPair
-from graphmem.offline.contradictions import judged_pairs
+from graphmem.model import PairClass
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
@@ -37,10 +31,6 @@ RETIRING_RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
 """Recalls at which the precision of retiring is told."""
 PRECISE = 0.85
 """Precision that retiring the older statement is wanted with."""
-FEWEST_STEMS = 3
-"""Content words of a sentence from which it is a statement."""
-MOST_NEIGHBOURING, NEIGHBOURING_SEED = 2_000, 0
-"""Pairs of whole conversations that are judged at most, drawn by lot."""
 
 
 def measure_contradiction(_: Settings, file: Path | None) -> Figures:
@@ -49,7 +39,7 @@ def measure_contradiction(_: Settings, file: Path | None) -> Figures:
     Returns
     -------
     of five classes `macro_f1`, `retire_precision` and the like; of two `precision`, `recall`, `f1`, `mcc`, also of the
-    plain rule; of conversations `contradictions_per_1000`, `retired_per_1000` and `rule_per_1000` pairs of neighbours
+    plain rule
 
     Raises
     ------
@@ -57,8 +47,6 @@ def measure_contradiction(_: Settings, file: Path | None) -> Figures:
     """
     place = file or PAIRS
     rows = [row for _, row in read_rows(place)]
-    if rows and "turns" in rows[0]:
-        return neighbour_figures(neighbouring_pairs(read_talks(place)))
     names = ("old", "new") if rows and "old" in rows[0] else ("text_a", "text_b")
     known = trained_hashes(CONTRADICTION_FOLDER / "trained.npy")
     try:
@@ -78,54 +66,6 @@ def measure_contradiction(_: Settings, file: Path | None) -> Figures:
         figures = contradiction_figures([reading.clash for reading in readings], truth_clash)
         figures |= {f"rule_{k}": v for k, v in contradiction_figures(by_rule(pairs), truth_clash).items()}
     return figures | {"pairs": float(len(rows))}
-
-
-def neighbouring_pairs(talks: Sequence[Talk]) -> list[StatementPair]:
-    """Each statement of a conversation with its speaker's nearest earlier ones, where they are near enough."""
-    network, found = shipped_network(1), list[StatementPair]()
-    for talk in talks:
-        by_speaker = defaultdict[str, list[Utterance]](list)
-        for turn in talk.turns:
-            for sentence in Doc(turn.text).sentences:
-                if len(sentence.stems) >= FEWEST_STEMS and not sentence.text.endswith("?"):
-                    by_speaker[turn.speaker].append(replace(turn, text=sentence.text))
-        for turns in by_speaker.values():
-            vectors = network.encode([turn.text for turn in turns])
-            cosines = np.tril(vectors @ vectors.T, k=-1)
-            for place, row in enumerate(cosines):
-                near = [
-                    i
-                    for i in np.argsort(-row[:place])[:NEIGHBOURS]
-                    if row[i] >= SAME_MATTER and turns[i].id != turns[place].id
-                ]
-                found += [_neighbours_on_record(turns[i], turns[place]) for i in near]
-    return found
-
-
-def _neighbours_on_record(old: Utterance, new: Utterance) -> StatementPair:
-    return StatementPair(StatementOnRecord(old.text, old.at), StatementOnRecord(new.text, new.at))
-
-
-def neighbour_figures(pairs: Sequence[StatementPair]) -> Figures:
-    """What is found among neighbouring statements of ordinary talk, in 1,000 pairs.
-
-    Raises
-    ------
-    InvalidInput    there are no such pairs
-    """
-    if not pairs:
-        raise InvalidInput("No two statements of a speaker are near each other in this file.")
-    chosen = np.random.default_rng(NEIGHBOURING_SEED).permutation(len(pairs))[:MOST_NEIGHBOURING]
-    drawn = [pairs[i] for i in sorted(chosen)]
-    verdicts = judged_pairs(drawn)
-    by_the_rule = by_rule([(pair.old.text, pair.new.text) for pair in drawn])
-    share = 1_000 / len(drawn)
-    return {
-        "contradictions_per_1000": share * sum(map(is_contradiction, verdicts)),
-        "retired_per_1000": share * sum(map(is_change, verdicts)),
-        "rule_per_1000": share * sum(by_the_rule),
-        "pairs": float(len(drawn)),
-    }
 
 
 def by_rule(pairs: Sequence[tuple[str, str]]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Memory formation on real tutoring dialogues: junk, variety, cost, surprise, consolidation by load (spec 7).
+"""Memory formation on real tutoring dialogues: junk, cost, and shares that are consolidated by load (spec 6, 7).
 
 On a file with reference memories (`gold`, `nothing`) also how many of these are held: a reference statement is held
 when a memory of the same turn has half of its content words, or lies at a cosine of 0.6 or more with the same numbers
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,29 +20,24 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, latencies, learner, show_figures, tracked
-from graphmem.bench.recorded import held_out
+from graphmem.bench.recorded import held_out, recorded_turn
 from graphmem.bench.talks import is_held_out, read_rows
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.context import context
-from graphmem.flows.gravity import CURVE
 from graphmem.flows.junk import Junk, find_junk
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import OF_A_SITTING, Level, Memory, Modality
+from graphmem.model import OF_A_SITTING, Memory
 from graphmem.samples import sample_dialogues
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
-from graphmem.store import memories
-from graphmem.store.memories import Cut, Filter, Moment
 from graphmem.text.doc import Doc
 
 ACTIVITY = (0.5, 2.0, 5.0, 10.0, 60.0)
-"""Messages of the student a minute; sittings take turns in how busy they are."""
-SITTING = 12
-"""Dialogues of one student in one sitting, so that busy times last long enough to be busy."""
-FORMATION_PAGE = 200
-JUNK_KINDS = ("exact", "near", "loops", "talk", "no_span")
+"""Messages of the student a minute; sessions take turns in how busy they are."""
+SESSION_DIALOGUES = 12
+"""Dialogues of one student in one session, so that busy times last long enough to be busy."""
 HELD_COSINE, HELD_WORDS = 0.6, 0.5
 PAUSE = timedelta(minutes=1)
 """Time between two turns of a dialogue with reference memories."""
@@ -60,18 +56,13 @@ GOLD_SHARES = {
 
 @dataclass
 class Seen:
-    """Counts and timings collected in a run."""
+    """Counts by the messages a minute, and the seconds that forming took."""
 
     messages: Counter[float] = field(default_factory=Counter)
     thoughts: Counter[float] = field(default_factory=Counter)
     consolidated: Counter[float] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
-    levels: Counter[Level] = field(default_factory=Counter)
     junk: list[Junk] = field(default_factory=list)
-    modalities: Counter[Modality] = field(default_factory=Counter)
-    edges: Counter[str] = field(default_factory=Counter)
-    dialogues: int = 0
-    sittings: int = 0
 
 
 def measure_formation(settings: Settings, file: Path | None) -> Figures:
@@ -79,8 +70,14 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
 
     Parameters
     ----------
-    settings : Settings, whose jars are used for a database of the benchmark's own
-    file : dialogues instead of the shipped samples
+    settings : Settings
+    file : Path or None      dialogues as for `graphmem replay`, also with reference memories; None: the samples
+
+    Returns
+    -------
+    `memories_per_message`, `junk_rate`, milliseconds of forming; by messages a minute the shares of messages and of
+    thoughts that are consolidated; of reference memories the shares of `GOLD_SHARES`, of all students and of held-out
+    ones (`test_`)
     """
     dialogues = sample_dialogues() if file is None else load_dialogues(file)
 
@@ -89,88 +86,56 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
         async with held_out(opened, dialogues) as gm:
             if file is not None and "gold" in read_rows(file)[0][1]:
                 gold = show_figures(await gold_figures(gm, file))
-            for name, held in tracked(_sittings_of(dialogues).items(), "Forming"):
-                await _live(gm, name, held, seen)
+            rates = cycle(ACTIVITY)
+            for name, held in tracked(_dialogues_by_student(dialogues).items(), "Forming"):
+                student, begun = await learner(gm, name), gm.clock()
+                for day, first in enumerate(range(0, len(held), SESSION_DIALOGUES)):
+                    student.clock.now = begun + timedelta(days=day)
+                    await _play_session(student, held[first : first + SESSION_DIALOGUES], next(rates), seen)
+                seen.junk.append(await find_junk(student.gm, await student.begin()))
+                await student.end()
         return gold | _figures(seen)
 
     # Hashing passwords is not measured here, and most dialogues have a student of their own.
     return in_process(settings, formed, model="offline", argon2_ops=1, argon2_mib=8)
 
 
-def _sittings_of(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
-    """The dialogues of each student; of students who were met once, a sitting's worth counts as one student's."""
+def _dialogues_by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
+    """Return the dialogues of each student; of students who were met once, a session's worth counts as one's."""
     students: dict[str, list[Dialogue]] = {}
     # Bridge has a line for each expert who judged a dialogue.
     for dialogue in {dialogue.id: dialogue for dialogue in dialogues}.values():
         students.setdefault(dialogue.student, []).append(dialogue)
     once = [held[0] for held in students.values() if len(held) == 1]
-    together = {f"met-once-{i}": once[i : i + SITTING] for i in range(0, len(once), SITTING)}
+    starts = range(0, len(once), SESSION_DIALOGUES)
+    together = {f"met-once-{i}": once[i : i + SESSION_DIALOGUES] for i in starts}
     return {name: held for name, held in students.items() if len(held) > 1} | together
 
 
-async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> None:
-    """Play one student's dialogues, some of them in one sitting, and count what became of them."""
-    student, begun = await learner(gm, name), gm.clock()
-    for day, first in enumerate(range(0, len(held), SITTING)):
-        student.clock.now = begun + timedelta(days=day)
-        rate = ACTIVITY[seen.sittings % len(ACTIVITY)]
-        seen.sittings += 1
-        await student.begin()
-        await _play_sitting(student, held[first : first + SITTING], rate, seen)
-        considered, kept = await consolidate(student.gm, student.who)
-        seen.thoughts[rate] += considered
-        seen.consolidated[rate] += kept
-    seen.junk.append(await find_junk(student.gm, await student.begin()))
-    await _count_formed(student, seen)
-    await student.end()
-
-
-async def _play_sitting(student: Learner, sitting: list[Dialogue], rate: float, seen: Seen) -> None:
-    for dialogue in sitting:
-        seen.dialogues += 1
-        for i, turn in enumerate(dialogue_turns(dialogue)):
+async def _play_session(student: Learner, dialogues: Sequence[Dialogue], rate: float, seen: Seen) -> None:
+    await student.begin()
+    for dialogue in dialogues:
+        for place, turn in enumerate(dialogue_turns(dialogue)):
             student.clock.now += timedelta(minutes=1 / rate)
-            incoming = Incoming(f"{dialogue.id}#{i}", turn.text, student.clock.now, turn.reply)
-            outcome = await handle_turn(student.gm, student.session, incoming)
+            await handle_turn(student.gm, student.session, recorded_turn(dialogue, place, turn, student.clock.now))
             seen.messages[rate] += 1
-            seen.levels[outcome.level] += 1
             began = perf_counter()
             if await run_jobs(student.gm, student.session):
                 seen.seconds.append(perf_counter() - began)
-
-
-async def _count_formed(student: Learner, seen: Seen) -> None:
-    after, moment = None, Moment(student.clock(), CURVE)
-    while True:
-        cut = Cut(FORMATION_PAGE, after)
-        found = await memories.list_memory_page(student.gm.graph, student.who, Filter(), moment, cut, None)
-        seen.modalities.update(memory.modality for memory in found)
-        edges = await memories.list_edges(student.gm.graph, student.who, [memory.id for memory in found])
-        for memory_id, of_one in edges.items():
-            seen.edges.update(edge.type for edge in of_one if edge.from_id == memory_id)
-        if len(found) < FORMATION_PAGE:
-            return
-        after = (found[-1].timestamp, found[-1].id)
+    considered, kept = await consolidate(student.gm, student.who)
+    seen.thoughts[rate] += considered
+    seen.consolidated[rate] += kept
 
 
 def _figures(seen: Seen) -> Figures:
-    count, messages = sum(junk.memories for junk in seen.junk), seen.messages.total()
-    figures: Figures = {
-        "dialogues": seen.dialogues,
-        "messages": messages,
-        "memories": count,
-        "memories_per_dialogue": count / max(1, seen.dialogues),
-        "memories_per_message": count / max(1, messages),
-        "junk_rate": sum(junk.rate * junk.memories for junk in seen.junk) / max(1, count),
-        **{f"junk_{kind}": sum(getattr(junk, kind) for junk in seen.junk) for kind in JUNK_KINDS},
-        **latencies(seen.seconds, "form_"),
-    }
+    messages, memories = seen.messages.total(), sum(each.memories for each in seen.junk)
+    junk_rate = sum(each.rate * each.memories for each in seen.junk) / max(1, memories)
+    figures = {"messages": messages, "memories_per_message": memories / max(1, messages), "junk_rate": junk_rate}
+    figures |= latencies(seen.seconds, "form_")
     for rate in ACTIVITY:
         figures[f"consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.messages[rate])
         figures[f"thoughts_consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.thoughts[rate])
-    figures |= {f"level_{level}": seen.levels[level] / max(1, messages) for level in Level}
-    figures |= {f"modality_{name}": share / max(1, count) for name, share in seen.modalities.most_common()}
-    return figures | {f"edges_{name}": edges / max(1, count) for name, edges in seen.edges.most_common()}
+    return figures
 
 
 # Reference memories.

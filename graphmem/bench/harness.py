@@ -22,7 +22,7 @@ from rich.progress import track
 
 from graphmem.app import Graphmem, server_secret
 from graphmem.bearer import make_token
-from graphmem.bench import Figures
+from graphmem.bench import Figures, figure_lines
 from graphmem.errors import GraphmemError, InvalidInput, SetupError
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
@@ -78,8 +78,7 @@ class NoAnswer(GraphmemError):
 
 def show_figures(figures: Figures) -> Figures:
     """Print figures on standard error as soon as they are taken, and return them."""
-    for key, value in figures.items():
-        console.print(f"{key:>26}  {value:,.3f}")
+    console.print("\n".join(figure_lines(figures)))
     return figures
 
 

@@ -21,8 +21,7 @@ from graphmem.bench.scores import auroc
 from graphmem.bench.talks import UNDATED, read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.flows.findings import SURELY_WORK
-from graphmem.flows.sensing import Sensed, Senses
-from graphmem.flows.turn_plan import FIRST_SHIFT, SURPRISE_WINDOW, Score, grave, levelled, score
+from graphmem.flows.scoring import FIRST_SHIFT, SURPRISE_WINDOW, Score, Sensed, Senses, grave, levelled, score
 from graphmem.language.analysis import MessageAnalysis, work_chance
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.maths.features import distance

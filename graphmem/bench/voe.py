@@ -1,20 +1,25 @@
-"""Ablation experiment on predicting a student's messages: with and without facts and memories (spec 4)."""
+"""The experiment on violated expectations: the same talk with what is remembered and without (spec 4)."""
 
 import asyncio
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from statistics import fmean
 from uuid import uuid4
 
+from rich.progress import Progress
+
 from graphmem.app import Graphmem
-from graphmem.bench.harness import learner
-from graphmem.bench.recorded import match_baselines, recorded_turn
+from graphmem.bench import Figures
+from graphmem.bench.harness import console, in_process, learner
+from graphmem.bench.recorded import held_out, match_baselines, recorded_turn
 from graphmem.bench.scores import chi_squared, mcnemar
 from graphmem.errors import InvalidInput
 from graphmem.model import TurnOutcome, Who
-from graphmem.samples.dialogues import Dialogue, dialogue_turns
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
+from graphmem.settings import Settings
 
 SIGNIFICANT = 0.05
 """p below which a difference is more than chance (spec 4)."""
@@ -27,116 +32,60 @@ CONVERSATION_GAP = timedelta(seconds=40)
 STUDENTS_SIDE_BY_SIDE = 4
 """Students who talk side by side: most of their time is waiting for database or model."""
 
-Advance = Callable[[], None]
-"""Called whenever an arm has done with a conversation."""
-
-
-@dataclass(frozen=True)
-class ExperimentTurn:
-    """Record of one turn of the experiment.
-
-    match : of what was expected of this message, 0..1; None where nothing was
-    matched : whether the service counted it as matched; None where nothing was expected
-    facts, memories : recalled for the next expectation
-    learned : whether a fact was
-    degraded : whether the offline mind stood in for a language model
-    """
-
-    match: float | None
-    matched: bool | None
-    facts: int
-    learned: bool
-    degraded: bool
-    memories: int = 0
-
 
 @dataclass(frozen=True)
 class Pair:
     """A conversation as it went in both arms, turn by turn; both have the same turns."""
 
     dialogue_id: str
-    with_facts: tuple[ExperimentTurn, ...]
-    without: tuple[ExperimentTurn, ...]
-
-    @property
-    def counted(self) -> tuple[int, int, int, int]:
-        """Matched and expected turns with facts, and without."""
-        return *_hits(self.with_facts), *_hits(self.without)
+    with_memory: tuple[TurnOutcome, ...]
+    without: tuple[TurnOutcome, ...]
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Results of the experiment; figures are named `_with` and `_without` what is remembered.
-
-    conversations, turns : of each arm; a turn counts where a message had been expected
-    improvement : of the match rate, relative to the one without; None where that is 0
-    chi_squared, p : Pearson's test of both rates, one degree of freedom, no Yates' correction, as if turns were
-        independent
-    mcnemar_p : exact test of the turns that matched in one arm alone, since both arms have the same turns
-    with_facts_recalled, with_memories_recalled : turns of the first arm after which there were such for the next
-        expectation
-    tested : something was foreseen otherwise with what is remembered; else its use was not tested
-    degraded : turns of both arms in which a language model failed
-    rate_parrot, rate_random : of the same messages, what would match of predictions that repeat the student's previous
-        message, and of messages of other dialogues; None where that was not measured
-    """
-
-    conversations: int
-    turns: int
-    matched_with: int
-    matched_without: int
-    rate_with: float
-    rate_without: float
-    mean_match_with: float
-    mean_match_without: float
-    difference: float
-    improvement: float | None
-    chi_squared: float
-    p: float
-    only_with: int
-    only_without: int
-    mcnemar_p: float
-    facts_learned: int
-    with_facts_recalled: int
-    with_memories_recalled: int
-    degraded: int
-    tested: bool
-    enough: bool
-    significant: bool
-    improved: bool
-    rate_parrot: float | None = None
-    rate_random: float | None = None
-
-    @property
-    def reached(self) -> bool:
-        """True if what is remembered improved the match rate by the target, and significantly."""
-        return self.significant and self.improved
-
-
-def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) -> dict[str, list[Dialogue]]:
-    """The dialogues of each student that take part, in the order of the file.
+def run_experiment(settings: Settings, file: Path, conversations: int | None, seed: int) -> Figures:
+    """Compare the match rates with memory and without, in a throwaway database; figures as of `findings`.
 
     Parameters
     ----------
-    dialogues : in the order in which they were held; a repeated id counts once
-    conversations : int >= 1, how many take part; whole histories of students drawn with `seed`, the last one cut
-        short; None means all, and so no chance
-    seed : int
-
-    Returns
-    -------
-    dict of student to dialogues; students with a single message have nothing to be expected of, and are left out
+    settings : Settings
+    file : Path                     dialogues, one JSON object a line
+    conversations : int or None     how many an arm, drawn by student; None: all
+    seed : int >= 0                 of the draw and of the random messages
 
     Raises
     ------
-    InvalidInput    there is no student with two messages, or fewer conversations than one are asked for
+    InvalidInput    the file holds no dialogues that can be compared
+    """
+    dialogues = load_dialogues(file)
+    by_student = chosen(dialogues, conversations, seed)
+    talks = [dialogue for held in by_student.values() for dialogue in held]
+    with Progress(console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("Talking", total=2 * len(talks))
 
-    Examples
-    --------
-    >>> from graphmem.samples import sample_dialogues
-    >>> by_student = chosen(sample_dialogues(), 3, seed=1)
-    >>> sum(map(len, by_student.values()))
-    3
+        async def compared(gm: Graphmem) -> Figures:
+            # Of a measured file nothing may have been learned, also not from what takes no part.
+            async with held_out(gm, dialogues) as fair:
+                found = findings(await compare(fair, by_student, lambda: progress.advance(task)))
+                baselines = await match_baselines(fair, talks, seed)
+                rates = {"rate_parrot": baselines.parrot, "rate_random": baselines.random}
+                return found | {name: rate for name, rate in rates.items() if rate is not None}
+
+        # Hashing passwords is not tried here, and everything is gone at the end.
+        return in_process(settings, compared, argon2_ops=1, argon2_mib=8)
+
+
+def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) -> dict[str, list[Dialogue]]:
+    """Return the dialogues of each student that take part, in the order of the file.
+
+    Parameters
+    ----------
+    dialogues : sequence of Dialogue    a dialogue that comes twice counts once
+    conversations : int or None         how many; students are drawn with their whole histories; None: all
+    seed : int >= 0
+
+    Raises
+    ------
+    InvalidInput    fewer than one conversation is asked for, or no student says two things
     """
     if conversations is not None and conversations < 1:
         raise InvalidInput("At least one conversation is needed: spec asks for 60 or more.")
@@ -144,17 +93,16 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
     for dialogue in dialogues:
         by_student.setdefault(dialogue.student, {}).setdefault(dialogue.id, dialogue)
     able = {
-        s: list(held.values())
-        for s, held in by_student.items()
-        if sum(len(dialogue_turns(d)) for d in held.values()) > 1
+        student: list(held.values())
+        for student, held in by_student.items()
+        if sum(len(dialogue_turns(dialogue)) for dialogue in held.values()) > 1
     }
     if not able:
         raise InvalidInput("No student of this file says two things, so nothing can be expected of anybody.")
     if conversations is None:
         return able
-    drawn = random.Random(seed).sample(sorted(able), len(able))
     kept: dict[str, list[Dialogue]] = {}
-    for student in drawn:
+    for student in random.Random(seed).sample(sorted(able), len(able)):
         kept[student] = able[student][:conversations]
         conversations -= len(kept[student])
         if conversations == 0:
@@ -162,154 +110,109 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
     return kept
 
 
-async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: Advance = lambda: None) -> list[Pair]:
-    """Put every student's dialogues through `handle_turn` twice: once with facts and memories, once without.
-
-    Parameters
-    ----------
-    gm : Graphmem; its mind answers, and the students are enrolled in its database at an institution of their own
-    by_student : dialogues of each student, in order (`chosen`)
-    advance : called after each conversation of each arm
-
-    Returns
-    -------
-    list of Pair, one a conversation
-
-    Notes
-    -----
-    Each student is enrolled twice and lives through the same sessions, a day apart, in both arms; the tutor's real
-    turns are given as `reply`, and jobs run after each turn, as in the service. Pairing takes what differs between
-    conversations out of the comparison, which a split of the students could not.
-
-    The arms are the same code; they differ in two settings, `facts_recalled` and `memories_recalled`, which are 0 in
-    the arm without. So facts and memories are formed in both, and recalled in one. Earlier turns of the session and the
-    ledger are recalled in both.
-
-    Source: spec 4, 3.
-    """
-    institution = f"experiment-{uuid4().hex}"
-    slots = asyncio.Semaphore(STUDENTS_SIDE_BY_SIDE)
-
-    async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[tuple[ExperimentTurn, ...]]:
-        async with slots:
-            return await _life(arm, Who(institution, name), held, advance)
-
-    without = replace(gm, settings=gm.settings.model_copy(update={"facts_recalled": 0, "memories_recalled": 0}))
-    arms = {"with": gm, "without": without}
-    lives = await asyncio.gather(
-        *(lived(f"{name}-{i}", arm, held) for i, held in enumerate(by_student.values()) for name, arm in arms.items())
-    )
-    dialogues = [dialogue for held in by_student.values() for dialogue in held]
-    replies_with = [replies for life in lives[::2] for replies in life]
-    replies_without = [replies for life in lives[1::2] for replies in life]
-    both = zip(dialogues, replies_with, replies_without, strict=True)
-    return [Pair(dialogue.id, a, b) for dialogue, a, b in both]
-
-
-def findings(pairs: Sequence[Pair]) -> Findings:
-    """Compute the results of the experiment from pairs of conversations.
-
-    Parameters
-    ----------
-    pairs : as `compare` returns them; conversations in which nothing was expected are left out
-
-    Raises
-    ------
-    InvalidInput    nothing was expected in any conversation
-
-    Source: spec 4.
-
-    Examples
-    --------
-    >>> hit, miss = ExperimentTurn(0.9, True, 1, False, False), ExperimentTurn(0.2, False, 0, True, False)
-    >>> found = findings([Pair("a", (hit, hit), (hit, miss)), Pair("b", (hit, miss), (miss, miss))])
-    >>> found.rate_with, found.rate_without, found.improvement, found.only_with, found.significant
-    (0.75, 0.25, 2.0, 2, False)
-    """
-    pairs = [pair for pair in pairs if pair.counted[1]]
-    if not pairs:
-        raise InvalidInput("Nothing was expected in any conversation, so there is nothing to compare.")
-    counts = [pair.counted for pair in pairs]
-    hits_with, expected, hits_without, _ = (sum(column) for column in zip(*counts, strict=True))
-    rate_with, rate_without = hits_with / expected, hits_without / expected
-    improvement = None if hits_without == 0 else rate_with / rate_without - 1
-    statistic, p = chi_squared(hits_with, expected, hits_without, expected)
-    replies = [both for pair in pairs for both in zip(pair.with_facts, pair.without, strict=True)]
-    only_with = sum(a.matched is True and b.matched is False for a, b in replies)
-    only_without = sum(b.matched is True and a.matched is False for a, b in replies)
-    better = hits_with > 0 if improvement is None else improvement >= WANTED
-    return Findings(
-        conversations=len(pairs),
-        turns=expected,
-        matched_with=hits_with,
-        matched_without=hits_without,
-        rate_with=rate_with,
-        rate_without=rate_without,
-        mean_match_with=fmean(a.match for a, _ in replies if a.match is not None),
-        mean_match_without=fmean(b.match for _, b in replies if b.match is not None),
-        difference=rate_with - rate_without,
-        improvement=improvement,
-        chi_squared=statistic,
-        p=p,
-        only_with=only_with,
-        only_without=only_without,
-        mcnemar_p=mcnemar(only_with, only_without),
-        facts_learned=sum(a.learned for a, _ in replies),
-        with_facts_recalled=sum(a.facts > 0 for a, _ in replies),
-        with_memories_recalled=sum(a.memories > 0 for a, _ in replies),
-        tested=any(a.match != b.match for a, b in replies),
-        degraded=sum(each.degraded for both in replies for each in both),
-        enough=len(pairs) >= ENOUGH,
-        significant=p < SIGNIFICANT,
-        improved=better,
-    )
-
-
-async def with_baselines(gm: Graphmem, found: Findings, by_student: dict[str, list[Dialogue]], seed: int) -> Findings:
-    """The findings with the match rates of predictions that know nothing, on the same messages.
+async def compare(
+    gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: Callable[[], object] = lambda: None
+) -> list[Pair]:
+    """Put every student's dialogues through `handle_turn` twice: with facts and memories recalled, and without.
 
     Parameters
     ----------
     gm : Graphmem
-    found : Findings
-    by_student : dialogues of each student, as they were compared
-    seed : int, of the messages drawn from other dialogues
-
-    Source: spec 4.
+    by_student : dict       dialogues of each student, in their order
+    advance : callable      called whenever an arm has done with a conversation
     """
+    institution = f"experiment-{uuid4().hex}"
+    slots = asyncio.Semaphore(STUDENTS_SIDE_BY_SIDE)
+    without = replace(gm, settings=gm.settings.model_copy(update={"facts_recalled": 0, "memories_recalled": 0}))
+
+    async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[tuple[TurnOutcome, ...]]:
+        async with slots:
+            return await _life(arm, Who(institution, name), held, advance)
+
+    lives = await asyncio.gather(
+        *(
+            lived(f"{name}-{i}", arm, held)
+            for i, held in enumerate(by_student.values())
+            for name, arm in (("with", gm), ("without", without))
+        )
+    )
     dialogues = [dialogue for held in by_student.values() for dialogue in held]
-    baselines = await match_baselines(gm, dialogues, seed)
-    return replace(found, rate_parrot=baselines.parrot, rate_random=baselines.random)
+    arms = [[outcomes for life in lives[arm::2] for outcomes in life] for arm in (0, 1)]
+    return [Pair(dialogue.id, a, b) for dialogue, a, b in zip(dialogues, *arms, strict=True)]
 
 
-async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advance) -> list[tuple[ExperimentTurn, ...]]:
+async def _life(
+    gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Callable[[], object]
+) -> list[tuple[TurnOutcome, ...]]:
     """One student of one arm: a session a day, everything formed before the next."""
-    student, start = await learner(gm, who.student_id, who.institution), gm.clock()
-    life = []
+    student, start, life = (
+        await learner(gm, who.student_id, who.institution),
+        gm.clock(),
+        list[tuple[TurnOutcome, ...]](),
+    )
     for day, dialogue in enumerate(held):
         student.clock.now = start + timedelta(days=day)
         await student.begin()
-        turns = []
+        outcomes = []
         for i, turn in enumerate(dialogue_turns(dialogue)):
             student.clock.now += CONVERSATION_GAP
-            turns.append(_reply(await student.say(recorded_turn(dialogue, i, turn, student.clock.now))))
-        life.append(tuple(turns))
+            outcomes.append(await student.say(recorded_turn(dialogue, i, turn, student.clock.now)))
+        life.append(tuple(outcomes))
         await student.end()
         advance()
     return life
 
 
-def _reply(outcome: TurnOutcome) -> ExperimentTurn:
-    return ExperimentTurn(
-        match=outcome.match,
-        matched=outcome.matched,
-        facts=len(outcome.recalled_facts),
-        learned=outcome.fact is not None,
-        degraded=outcome.degraded,
-        memories=len(outcome.recalled),
-    )
+def findings(pairs: Sequence[Pair]) -> Figures:
+    """Compute the results of the experiment from pairs of conversations.
 
+    Returns
+    -------
+    Of conversations in which something was expected: how many, their expected `turns`, matches, match rates and mean
+    chances of both arms (`_with` and `_without` what is remembered), `difference` of the rates and relative
+    `improvement` (left out where nothing matched without), chi-squared and McNemar's test, turns with something
+    learned or recalled, `degraded` turns; 1 or 0: `tested` (the arms foresaw something else), `enough` conversations,
+    `significant`, `improved` as wanted, `reached`, both
 
-def _hits(replies: Sequence[ExperimentTurn]) -> tuple[int, int]:
-    expected = [reply.matched for reply in replies if reply.matched is not None]
-    return sum(expected), len(expected)
+    Raises
+    ------
+    InvalidInput    nothing was expected in any conversation
+    """
+    pairs = [pair for pair in pairs if any(outcome.matched is not None for outcome in pair.with_memory)]
+    if not pairs:
+        raise InvalidInput("Nothing was expected in any conversation, so there is nothing to compare.")
+    turns = [both for pair in pairs for both in zip(pair.with_memory, pair.without, strict=True)]
+    expected = [(a, b) for a, b in turns if a.matched is not None]
+    hits_with, hits_without = sum(a.matched is True for a, _ in expected), sum(b.matched is True for _, b in expected)
+    only_with = sum(a.matched is True and b.matched is False for a, b in turns)
+    only_without = sum(b.matched is True and a.matched is False for a, b in turns)
+    rate_with, rate_without = hits_with / len(expected), hits_without / len(expected)
+    statistic, p = chi_squared(hits_with, len(expected), hits_without, len(expected))
+    improvement = rate_with / rate_without - 1 if hits_without else None
+    improved = hits_with > 0 if improvement is None else improvement >= WANTED
+    return {
+        "conversations": len(pairs),
+        "turns": len(expected),
+        "matched_with": hits_with,
+        "matched_without": hits_without,
+        "rate_with": rate_with,
+        "rate_without": rate_without,
+        "mean_match_with": fmean(a.match for a, _ in turns if a.match is not None),
+        "mean_match_without": fmean(b.match for _, b in turns if b.match is not None),
+        "difference": rate_with - rate_without,
+        **({} if improvement is None else {"improvement": improvement}),
+        "chi_squared": statistic,
+        "p": p,
+        "only_with": only_with,
+        "only_without": only_without,
+        "mcnemar_p": mcnemar(only_with, only_without),
+        "facts_learned": sum(a.fact is not None for a, _ in turns),
+        "with_facts_recalled": sum(bool(a.recalled_facts) for a, _ in turns),
+        "with_memories_recalled": sum(bool(a.recalled) for a, _ in turns),
+        "degraded": sum(each.degraded for both in turns for each in both),
+        "tested": any(a.match != b.match for a, b in turns),
+        "enough": len(pairs) >= ENOUGH,
+        "significant": p < SIGNIFICANT,
+        "improved": improved,
+        "reached": improved and p < SIGNIFICANT,
+    }

@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -25,7 +25,7 @@ from graphmem.bench.recorded import MatchBaselines, match_baselines
 from graphmem.commands.memories import incoming_turns
 from graphmem.local import server
 from graphmem.model import Role
-from graphmem.runtime import neo4j_access, open_graph, open_graphmem
+from graphmem.runtime import neo4j_access, open_graphmem
 from graphmem.samples import sample_dialogues, written_story
 from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
@@ -33,7 +33,7 @@ from graphmem.store import schema
 from graphmem.store.queries import browser_query
 from graphmem.text.sanitize import clipped
 from graphmem_client import AsyncClient
-from graphmem_client.generated import Context, LedgerEntry, Turn
+from graphmem_client.generated import Turn
 
 DEMO_INSTITUTION = "demo"
 FORMING_SECONDS = 20.0
@@ -43,7 +43,11 @@ STORY_QUESTION = "Where does Kim live, and which fraction is bigger, 1/4 or 1/8?
 
 @dataclass(frozen=True)
 class Scene:
-    """One dialogue as the demo plays it: whose it is, when, and whether the companion replies by itself."""
+    """One dialogue as the demo plays it.
+
+    own_reply : the companion replies by itself, not the tutor of the dialogue
+    name : display name of the student of the written story; None for a real dialogue
+    """
 
     student: str
     dialogue: Dialogue
@@ -53,39 +57,25 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Told:
+class PlayedTurn:
     """A turn as it was played: what was expected, said and answered, and how long the answer took in ms."""
 
-    student: str
-    dialogue: str
+    scene: Scene
     expected: str | None
     text: str
     turn: Turn
     ms: float
     at: datetime
 
-
-@dataclass(frozen=True)
-class Story:
-    """The written story as it was remembered: the ledger, and the context of one question before and after."""
-
-    told: list[Told]
-    ledger: tuple[LedgerEntry, ...]
-    question: str
-    before: Context
-    after: Context
-
-
-@dataclass(frozen=True)
-class Played:
-    """Results of the demo: one entry a turn, and what is remembered of the last student."""
-
-    turns: list[Told]
-    seconds: float
-    last_student: str
-    memory_count: int
-    remembered: Context
-    story: Story | None = None
+    def to_json(self) -> dict[str, Any]:
+        """Return the turn with GraphQL's names."""
+        told: dict[str, Any] = {
+            "student": self.scene.student,
+            "dialogue": self.scene.dialogue.id,
+            "at": self.at.isoformat(),
+        }
+        told |= {"expected": self.expected, "text": self.text, "ms": self.ms}
+        return told | self.turn.model_dump(mode="json", by_alias=True)
 
 
 def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
@@ -94,40 +84,44 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
     Parameters
     ----------
     settings : Settings
-    file : dialogues instead of the shipped ones
-    as_json : print one JSON document instead of the account
+    file : Path or None     dialogues as `graphmem replay` reads them; None: the shipped ones, after a written story
+    as_json : bool          print one JSON document instead of the page
     """
     dialogues = sample_dialogues() if file is None else load_dialogues(file)
     now = datetime.now(UTC)
-    played_scenes = [*(told_scenes(written_story(), now) if file is None else ()), *scenes(dialogues, now)]
+    played = [*(told_scenes(written_story(), now) if file is None else ()), *scenes(dialogues, now)]
     out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
-    with _running_neo4j(settings, say), _api(settings, say) as address, say.status("Playing dialogues through the API"):
-        played = asyncio.run(_play_scenes(settings, address, played_scenes))
-        nodes = asyncio.run(_count_labels(settings))
-        baselines = asyncio.run(_demo_baselines(settings, [scene.dialogue for scene in played_scenes]))
-        browser = _browser_link(settings, played.last_student)
+    with (
+        _running_neo4j(settings, say),
+        served(settings, GRAPHMEM_LOG_LEVEL="warning") as port,
+        say.status("Playing dialogues through the API"),
+    ):
+        start = perf_counter()
+        turns, memories = asyncio.run(_play_scenes(settings, f"http://127.0.0.1:{port}", played, out))
+        seconds = perf_counter() - start
+        nodes, baselines = asyncio.run(_compare(settings, [scene.dialogue for scene in played]))
+        browser = _browser_link(settings, played[-1].student)
     if as_json:
-        turns = {
-            "turns": [_document(told) for told in played.turns],
-            "remembered": {
-                "memoryCount": played.memory_count,
-                "context": played.remembered.model_dump(mode="json", by_alias=True),
-            },
-            "seconds": played.seconds,
+        document = {
+            "turns": [each.to_json() for each in turns],
+            "memoryCount": memories,
+            "seconds": seconds,
             "nodes": nodes,
             "matchBaselines": asdict(baselines),
             "browser": browser,
         }
-        print(json.dumps(turns, ensure_ascii=False))
-    else:
-        if played.story is not None:
-            _tell_story(played.story, out)
-        _tell_highlights(played, out)
-        _sum_up(played, nodes, baselines, browser, out)
+        print(json.dumps(document, ensure_ascii=False))
+        return
+    _tell_highlights([each for each in turns if each.scene.name is None], out)
+    _sum_up(turns, seconds, baselines, out)
+    out.print(f"remembered {memories} memories of {played[-1].student}")
+    out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
+    out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
+    out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")
 
 
 def told_scenes(story: list[Dialogue], now: datetime) -> list[Scene]:
-    """A written story, a week between its sessions, the companion replying by itself."""
+    """Return the scenes of a written story, a week between its sessions, the companion replying by itself."""
     student = f"{story[0].student}-{token_hex(3)}"
     return [
         Scene(student, dialogue, now - timedelta(weeks=len(story) - 1 - i), own_reply=True, name=dialogue.student)
@@ -136,9 +130,12 @@ def told_scenes(story: list[Dialogue], now: datetime) -> list[Scene]:
 
 
 def scenes(dialogues: list[Dialogue], now: datetime) -> list[Scene]:
-    """One dialogue with the companion's own replies, then every one with the tutor's, a day apart for one student.
+    """Return one dialogue with the companion's own replies, then every one with the tutor's, a day apart for a student.
 
-    The student with most sessions comes last, whose graph is then there to be seen.
+    Parameters
+    ----------
+    dialogues : list of Dialogue        those of one student stand together
+    now : datetime
     """
     longest = max(dialogues, key=lambda d: len(d.messages))
     played = [Scene(f"{longest.student}-{token_hex(3)}", longest, now, own_reply=True)]
@@ -162,161 +159,115 @@ def _running_neo4j(settings: Settings, say: Console) -> Iterator[None]:
             server.down(settings, say.print)
 
 
-@contextmanager
-def _api(settings: Settings, say: Console) -> Iterator[str]:
-    """The API as its own process on a free port, stopped again."""
-    with ExitStack() as stack:
-        with say.status("Starting the API"):
-            port = stack.enter_context(served(settings, GRAPHMEM_LOG_LEVEL="warning"))
-        yield f"http://127.0.0.1:{port}"
-
-
-async def _play_scenes(settings: Settings, address: str, played: list[Scene]) -> Played:
+async def _play_scenes(
+    settings: Settings, address: str, played: Sequence[Scene], out: Console
+) -> tuple[list[PlayedTurn], int]:
+    """Play scenes, each student's one after the other; their turns, and how many memories the last student has."""
     secret, now = server_secret(settings), datetime.now(UTC)
     admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
-    told: list[Told] = []
-    start, student, story = perf_counter(), "", None
-    async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as as_app:
-        for student, sessions in groupby(played, key=lambda s: s.student):
-            password, expected = token_urlsafe(), None
-            enrolled = False
-            for scene in sessions:
-                if not enrolled:
+    turns, student = list[PlayedTurn](), ""
+    async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as client:
+        for student, sessions in groupby(played, key=lambda scene: scene.student):
+            password, own = token_urlsafe(), list[PlayedTurn]()
+            for place, scene in enumerate(sessions):
+                if place == 0:
                     await as_admin.enrol_student(student, password, scene.name or student)
-                    enrolled = True
-                await as_app.open_session(student, password)
-                told += await _session(as_app, scene, expected)
-                expected = told[-1].turn.next_prediction.text
-                if scene.name is not None:
-                    story = await _remembered_story(as_app, student, told)
+                await client.open_session(student, password)
+                own += await _play_dialogue(client, scene, own[-1].turn.next_prediction.text if own else None)
+                if scene.name is not None and place > 0:
+                    await _tell_story(client, student, own, out)
                 # The last session stays open, so that its turns can still be seen in Neo4j Browser.
                 if scene is not played[-1]:
-                    await as_app.close_session(student)
-        seconds = perf_counter() - start
-        found = await as_app.student(student)
-        remembered = await as_app.context(student, told[-1].text, token_budget=400)
-    return Played(told, seconds, student, found.memory_count if found else 0, remembered, story)
+                    await client.close_session(student)
+            turns += own
+        found = await client.student(student)
+    return turns, found.memory_count if found else 0
 
 
-async def _remembered_story(client: AsyncClient, student: str, told: list[Told]) -> Story:
-    """What is remembered of the story so far, once its memories are formed."""
+async def _play_dialogue(client: AsyncClient, scene: Scene, expected: str | None) -> list[PlayedTurn]:
+    """Play one dialogue, turn by turn."""
+    turns = []
+    for said in incoming_turns(scene.dialogue, scene.at):
+        sent, reply = perf_counter(), None if scene.own_reply else said.reply
+        turn = await client.handle_turn(
+            scene.student, said.turn_id, said.text, at=said.at, reply=reply, task=said.task, opener=said.opener
+        )
+        turns.append(PlayedTurn(scene, expected, said.text, turn, 1000 * (perf_counter() - sent), said.at))
+        expected = turn.next_prediction.text
+    return turns
+
+
+async def _tell_story(client: AsyncClient, student: str, turns: Sequence[PlayedTurn], out: Console) -> None:
+    """Print the written talk, what was kept of it, and the context of a question after the first session and now."""
     deadline = monotonic() + FORMING_SECONDS
     while monotonic() < deadline:
         found = await client.student(student)
         if found is None or not found.waiting_jobs:
             break
         await asyncio.sleep(0.2)
-    first = [each for each in told if each.student == student and each.dialogue == told[0].dialogue]
-    before = first[-1].at + timedelta(minutes=1)
-    return Story(
-        told=[each for each in told if each.student == student],
-        ledger=await client.ledger(student),
-        question=STORY_QUESTION,
-        before=await client.context(student, STORY_QUESTION, token_budget=600, as_of=min(before, datetime.now(UTC))),
-        after=await client.context(student, STORY_QUESTION, token_budget=600),
-    )
-
-
-async def _session(client: AsyncClient, scene: Scene, expected: str | None) -> list[Told]:
-    """One dialogue, turn by turn."""
-    dialogue, turns = scene.dialogue, []
-    for incoming in incoming_turns(dialogue, scene.at):
-        sent, reply = perf_counter(), None if scene.own_reply else incoming.reply
-        turn = await client.handle_turn(
-            scene.student,
-            incoming.turn_id,
-            incoming.text,
-            at=incoming.at,
-            reply=reply,
-            task=incoming.task,
-            opener=incoming.opener,
-        )
-        ms = 1000 * (perf_counter() - sent)
-        turns.append(Told(scene.student, dialogue.id, expected, incoming.text, turn, ms, incoming.at))
-        expected = turn.next_prediction.text
-    return turns
-
-
-def _tell_story(story: Story, out: Console) -> None:
-    """The written talk, what was kept of it, and the context before and after."""
     out.rule("Kim, two sessions a week apart (written; the rest is real)")
-    for session, told in groupby(story.told, key=lambda each: each.dialogue):
-        lines = list(told)
-        out.print(f"[bold]{lines[0].at:%A %d %B}[/]")
-        for each in lines:
+    sessions = [list(own) for _, own in groupby(turns, key=lambda each: each.scene.dialogue.id)]
+    for place, session in enumerate(sessions):
+        out.print(f"[bold]{session[0].at:%A %d %B}[/]")
+        for each in session:
             out.print(f"  [cyan]Kim[/]       {escape(each.text)}", soft_wrap=True)
-            if session != story.told[0].dialogue:
+            if place > 0:
                 out.print(f"  [green]graphmem[/]  {escape(each.turn.reply)}", soft_wrap=True)
     out.print("[bold]Never forgotten[/] (the ledger)")
-    for entry in story.ledger:
+    for entry in await client.ledger(student):
         out.print(f"  {entry.category.value:<9} {escape(entry.content or '')}", soft_wrap=True)
-    out.print(f"[bold]What a companion is told[/] for “{story.question}”", soft_wrap=True)
-    for title, found in (("after the first session", story.before), ("now", story.after)):
+    out.print(f"[bold]What a companion is told[/] for “{STORY_QUESTION}”", soft_wrap=True)
+    before = min(sessions[0][-1].at + timedelta(minutes=1), datetime.now(UTC))
+    for title, as_of in (("after the first session", before), ("now", None)):
+        context = await client.context(student, STORY_QUESTION, token_budget=600, as_of=as_of)
         out.print(f"  {title}:")
-        for line in found.prompt.splitlines():
+        for line in context.prompt.splitlines():
             # Of the parts of the block only the memories: the whole is for a model.
             if line.startswith("- [") and not line.startswith("- [fact"):
                 out.print(f"    [dim]{escape(clipped(line, LINE_CHARACTERS))}[/]", soft_wrap=True)
 
 
-def _tell_highlights(played: Played, out: Console) -> None:
-    """Of the real dialogues: the most surprising message and what was learned from it."""
-    story = () if played.story is None else played.story.told
-    real = [told for told in played.turns if told not in story]
-    surprising = max(real, key=lambda told: told.turn.surprise, default=None)
-    sources = len({told.dialogue for told in real})
+def _tell_highlights(real: Sequence[PlayedTurn], out: Console) -> None:
+    """Print the most surprising message of the real dialogues, and what was learned from it."""
+    sources = len({each.scene.dialogue.id for each in real})
     out.rule(f"Real tutoring: {len(real)} turns of {sources} dialogues, with the tutors' own replies")
-    if surprising is not None:
-        out.print(f"[cyan]expected[/]   {escape(surprising.expected or '(nothing yet)')}")
-        out.print(f"[cyan]was said[/]   {escape(surprising.text)}")
-        out.print(
-            f"[cyan]surprise[/]   {surprising.turn.surprise:.2f}, {surprising.turn.level.value.replace('_', ' ')}"
-        )
-        if fact := surprising.turn.learned_fact:
-            out.print(f"[cyan]learned[/]    {escape(fact.text)}")
+    surprising = max(real, key=lambda each: each.turn.surprise, default=None)
+    if surprising is None:
+        return
+    turn = surprising.turn
+    out.print(f"[cyan]expected[/]   {escape(surprising.expected or '(nothing yet)')}")
+    out.print(f"[cyan]was said[/]   {escape(surprising.text)}")
+    out.print(f"[cyan]surprise[/]   {turn.surprise:.2f}, {turn.level.value.replace('_', ' ')}")
+    if fact := turn.learned_fact:
+        out.print(f"[cyan]learned[/]    {escape(fact.text)}")
 
 
-def _sum_up(played: Played, nodes: dict[str, int], baselines: MatchBaselines, browser: str, out: Console) -> None:
-    turns, times = [told.turn for told in played.turns], sorted(told.ms for told in played.turns)
+def _sum_up(played: Sequence[PlayedTurn], seconds: float, baselines: MatchBaselines, out: Console) -> None:
+    turns, times = [each.turn for each in played], sorted(each.ms for each in played)
     expected = [turn for turn in turns if turn.match is not None]
     levels = Counter(turn.level.value for turn in turns)
+    calls = sum(turn.usage.calls for turn in turns)
     out.rule("What happened")
-    out.print(f"turns      {len(turns)} of {len({told.dialogue for told in played.turns})} dialogues, "
-              f"{played.seconds:.1f} s over HTTP")  # fmt: skip
+    dialogues = len({each.scene.dialogue.id for each in played})
+    out.print(f"turns      {len(turns)} of {dialogues} dialogues, {seconds:.1f} s over HTTP")
     out.print(
         f"predicted  {sum(turn.matched is True for turn in expected)} of {len(expected)} expectations came true "
         f"(match >= 0.6); {baselines} would have"
     )
     out.print(f"learned    {sum(turn.learned_fact is not None for turn in turns)} facts")
     out.print(f"surprise   {', '.join(f'{n} {level}' for level, n in levels.most_common())}")
-    calls = sum(turn.usage.calls for turn in turns)
     out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
-    out.print(f"remembered {played.memory_count} memories of {played.last_student}")
-    out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
-    out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
-    out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")
 
 
-def _document(told: Told) -> dict[str, Any]:
-    """A turn as JSON, with GraphQL's names."""
-    document = {name: value for name, value in vars(told).items() if name not in ("turn", "at")}
-    document["at"] = told.at.isoformat()
-    return document | told.turn.model_dump(mode="json", by_alias=True)
-
-
-async def _demo_baselines(settings: Settings, dialogues: list[Dialogue]) -> MatchBaselines:
-    """Match rates of predictions that know nothing, on the messages that were played."""
+async def _compare(settings: Settings, dialogues: Sequence[Dialogue]) -> tuple[dict[str, int], MatchBaselines]:
+    """Count the nodes of each kind, and take the match rates of predictions that know nothing."""
     async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
-        return await match_baselines(gm, list({each.id: each for each in dialogues}.values()), seed=1)
-
-
-async def _count_labels(settings: Settings) -> dict[str, int]:
-    async with open_graph(settings, lambda _: None) as graph:
-        return await schema.count_labels(graph, DEMO_INSTITUTION)
+        nodes = await schema.count_labels(gm.graph, DEMO_INSTITUTION)
+        return nodes, await match_baselines(gm, list({each.id: each for each in dialogues}.values()), seed=1)
 
 
 def _browser_link(settings: Settings, student: str) -> str:
-    """Neo4j Browser with a query that shows the last student's graph."""
+    """Return the address of Neo4j Browser with a query that shows a student's graph."""
     found = server.status(settings).browser_url if settings.neo4j_uri is None else None
     query = browser_query(DEMO_INSTITUTION, student)
     return f"{found}&cmd=edit&arg={quote(query)}" if found else f"your Neo4j Browser with: {query}"

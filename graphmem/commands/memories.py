@@ -201,16 +201,6 @@ async def forget_command(
     return Printout(erased, [f"{memory} is forgotten: {counts_in_words(erased)}."])
 
 
-async def junk_of(gm: "Graphmem", session: Session) -> dict[str, Any]:
-    """Count the junk among a student's memories: counts by kind, and `rate`, the share of all memories."""
-    from graphmem.flows.junk import find_junk
-    from graphmem.jobs.runner import run_jobs
-
-    await run_jobs(gm, session)
-    junk = await find_junk(gm, session)
-    return asdict(junk) | {"rate": junk.rate}
-
-
 @cli_command("reveal")
 async def reveal_command(
     gm: "Graphmem",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphmem.bench import BENCHMARKS
+from graphmem.bench import BENCHMARKS, benchmark, figure_lines
 from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, say, unlocked
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
@@ -70,21 +70,26 @@ async def doctor_command(
 ) -> Printout:
     """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy; or look for junk."""
     from graphmem.commands.doctor import examine
-    from graphmem.commands.memories import junk_of
-    from graphmem.runtime import open_graphmem
 
     if junk is not None:
-        password = read_password(password_stdin)
-        async with (
-            open_graphmem(settings, say=say, background=False) as gm,
-            unlocked(gm, Who(institution, junk), password) as session,
-        ):
-            found = await junk_of(gm, session)
-        rows = {name: f"{value:.2%}" if isinstance(value, float) else value for name, value in found.items()}
-        return Printout(found, [f"{name:>10}  {value}" for name, value in rows.items()])
+        return await _junk_of(settings, Who(institution, junk), read_password(password_stdin))
     findings = await examine(settings)
     lines = [f"{'ok ' if each.ok else 'BAD'} {each.part:<10} {each.detail}" for each in findings]
     return Printout([asdict(each) for each in findings], lines, 0 if all(each.ok for each in findings) else 1)
+
+
+async def _junk_of(settings: Settings, who: Who, password: str) -> Printout:
+    """Count the junk among a student's memories, by kind, and the share of all memories that it is."""
+    from graphmem.flows.junk import find_junk
+    from graphmem.jobs.runner import run_jobs
+    from graphmem.runtime import open_graphmem
+
+    async with open_graphmem(settings, say=say, background=False) as gm, unlocked(gm, who, password) as session:
+        await run_jobs(gm, session)
+        junk = await find_junk(gm, session)
+    counts = asdict(junk)
+    lines = [f"{name:>10}  {count}" for name, count in counts.items()]
+    return Printout(counts | {"rate": junk.rate}, [*lines, f"{'rate':>10}  {junk.rate:.2%}"])
 
 
 @cli_command("serve")
@@ -388,14 +393,12 @@ async def reembed_command(settings: Settings) -> None:
 @cli_command("bench")
 def bench_command(
     settings: Settings,
-    as_json: bool,
     name: Annotated[str, typer.Argument(help=", ".join(BENCHMARKS))],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
-) -> None:
+) -> Printout:
     """Run a benchmark and print its figures."""
-    from graphmem.bench import run_benchmark
-
-    run_benchmark(settings, name, file, as_json=as_json)
+    figures = benchmark(name)(settings, file)
+    return Printout({"benchmark": name, "result": figures}, figure_lines(figures))
 
 
 @cli_command("experiment")
@@ -407,9 +410,14 @@ def experiment_command(
     seed: Annotated[int, typer.Option(min=0, help="of the draw and of the random messages")] = 7,
 ) -> Printout:
     """Compare how often expectations come true with memory and without, on real dialogues, in a throwaway database."""
-    from graphmem.commands.experiment import run_experiment
+    from graphmem.bench.voe import run_experiment
 
-    return run_experiment(settings, name, file, conversations, seed)
+    if name != "voe":
+        raise InvalidInput(f"There is no experiment {name}: there is voe.")
+    about = {"experiment": name, "file": file.name, "model": settings.model, "seed": seed}
+    figures = run_experiment(settings, file, conversations, seed)
+    head = ", ".join(f"{key} {value}" for key, value in about.items())
+    return Printout(about | {"result": figures}, [head, *figure_lines(figures)])
 
 
 @cli_command("demo")

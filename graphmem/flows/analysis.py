@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.errors import InvalidInput, NotFound, QueryError
-from graphmem.flows.gravity import CURVE
 from graphmem.store.graph import Graph
+from graphmem.store.memories import forgetting_curve
 from graphmem.store.queries import CypherStatement, load_folder
 
 MOST_ROWS = 2_000
@@ -74,7 +74,7 @@ async def analyse(
     query = list_queries().get(name)
     if query is None:
         raise NotFound(f"There is no such analysis: there are {', '.join(list_queries())}.")
-    given = checked_params(declared(query), params, CURVE.at(datetime.now(UTC)))
+    given = checked_params(declared(query), params, forgetting_curve(datetime.now(UTC)))
     try:
         rows = await graph.run(f"analyst/{name}", **given, institution=institution)
     except QueryError as e:

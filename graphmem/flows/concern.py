@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
 from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.ending import with_stems
 from graphmem.flows.ledger import drafted, new_entry
-from graphmem.flows.session_cache import check_running, open_memories
+from graphmem.flows.session_cache import check_running, write_planned
 from graphmem.flows.surprise_plan import is_own_belief
 from graphmem.model import (
     SERIOUS,
@@ -28,7 +28,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store import concerns, surprises
-from graphmem.store.changes import Changes, Update, renewed, write
+from graphmem.store.changes import Changes, Update, renewed
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import Raised
 from graphmem.text.doc import Doc
@@ -44,8 +44,6 @@ MOST_CONCERNS = 200
 """Most concerns that an auditor is shown at once."""
 DOUBTED_IMPORTANCE = 0.5
 """Importance of the entry of a concern that is only worrying, or that the second opinion speaks against."""
-CORRECTION_ATTEMPTS = 50
-"""Times the correction of a surprise is planned again when memories changed meanwhile."""
 
 
 def decided_danger(heard: Danger | None, told: Danger | None, *, judged: bool) -> Danger | None:
@@ -211,8 +209,8 @@ async def correct_concern(gm: Graphmem, session: Session, concern: str, note: st
 
 async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], level: Level) -> None:
     """Give the memories of a message the level it has without the danger, and undo what followed from that."""
-    for _ in range(CORRECTION_ATTEMPTS):
-        held = await open_memories(gm, session)
+
+    async def planned(held: OpenMemories) -> Changes | None:
         known = [memory_id for memory_id in memory_ids if held.index.get(memory_id) is not None]
         updated = list[Update](renewed(known, surprise_level=level, flashbulb=False))
         for response in (await surprises.list_responses(gm.graph, session, known)).values():
@@ -221,13 +219,9 @@ async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], lev
             own, prior = [r.new_id for r in made], [r.prior_id for r in made if r.prior_id is not None]
             updated += renewed(own, invalid_at=gm.clock(), reliability=Reliability.SUPERSEDED)
             updated += renewed(prior, invalid_at=None, reliability=Reliability.RELIABLE)
-        if not known:
-            return
-        changes = with_stems(Changes(held.version, "correction", tuple(updated)), held.index)
-        written = await write(gm.graph, session, changes, gm.clock())
-        await open_memories(gm, session, held.version + 1)
-        if written is not None and written.current:
-            return
+        return Changes(held.version, "correction", tuple(updated)) if known else None
+
+    await write_planned(gm, session, planned)
 
 
 async def wellbeing(gm: Graphmem, who: Who, weeks: int = 12) -> Wellbeing:

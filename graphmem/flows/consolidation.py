@@ -11,12 +11,12 @@ from datetime import datetime
 
 from graphmem import metrics
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput
-from graphmem.flows.formation_memories import TENTATIVE
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows.formation_reading import TENTATIVE
 from graphmem.maths import features, importance
 from graphmem.maths.salience import reconsidered
 from graphmem.model import Who
-from graphmem.store import memories
+from graphmem.store import memories, students
 from graphmem.store.memories import ConsolidationVerdict, UnconsolidatedMemory
 from graphmem.validation import PAGE_SIZE, checked_id
 
@@ -105,3 +105,22 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> Consolidati
     strength = min(1.0, thought.strength / TENTATIVE) if keeps else thought.strength
     before = importance.final(thought.importance, thought.surprise)
     return ConsolidationVerdict(thought.id, keeps, rate, score, reconsidered(thought.salience, before, final), strength)
+
+
+async def decay(gm: Graphmem, who: Who) -> tuple[int, int]:
+    """Materialise each memory's gravity of now as `gravity_now`; what it is computed from stays as it is.
+
+    Superseded, contradicted and uncertain memories that have faded to their residue are deleted, and doubts
+    about them count as decayed. Running it twice at one moment equals running it once.
+
+    Returns
+    -------
+    how many memories the student had, and how many of them were deleted
+
+    Raises
+    ------
+    NotFound        there is no such student
+    """
+    if await students.find_enrolled(gm.graph, who, gm.clock()) is None:
+        raise NotFound("There is no such student.")
+    return await memories.save_decay(gm.graph, who, gm.clock())

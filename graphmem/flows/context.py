@@ -15,7 +15,6 @@ from graphmem.flows.ending import says, standing_facts
 from graphmem.flows.facts import fact_vectors, fitting_facts
 from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import memories_now, open_memories
-from graphmem.flows.turn_plan import WORKING_MEMORY
 from graphmem.flows.uncertainty_plan import sides_of, woven
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import (
@@ -54,6 +53,7 @@ from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS
 from graphmem.search.selection import shown
 from graphmem.store import turns
 from graphmem.store.ledger import StoredEntry
+from graphmem.store.turns import WORKING_MEMORY
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
@@ -305,7 +305,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         unnamed = with_pronoun(question, held.name) if gm.is_shipped else question
         forms = group.create_task(_embedded_forms(gm, asking.doc.text, (asked.text, question, unnamed)))
         moment, past = asking.as_of or now, asking.as_of is not None
-        words = Asked(_words(asked, asking), moment, past, ended=False, roles=asking.roles)
+        words = Asked(_query_words(asked, asking), moment, past, ended=False, roles=asking.roles)
         lexical: LexicalScores | None = await asyncio.to_thread(held.index.lexical, words)
         before = held.version
         held, state = await reading
@@ -317,7 +317,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
     vector, of_question, of_part = (others.get(text, rows[0]) for text in (asked.text, question, unnamed))
     own = rows[0]
     if question != asking.doc.text.strip():
-        vector, own = _joined(vector, of_question), _joined(own, of_question)
+        vector, own = _combined(vector, of_question), _combined(own, of_question)
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
     asked_for = _asked_for(gm, asking.doc, of_part)
@@ -326,7 +326,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
     # An episode holds memories together; these stand by themselves.
     hits = [hit for hit in hits if hit.memory.role is not MemoryRole.EPISODE or MemoryRole.EPISODE in asking.roles]
     wanted = _Search(held, asking, query, own, asked_for, fog, gm.is_shipped)
-    found = await asyncio.to_thread(_chosen, wanted, unformed, hits, reached)
+    found = await asyncio.to_thread(_selected, wanted, unformed, hits, reached)
     return SearchResult(await _without_hidden(gm, fog, found), state.student_version, fog, own, asking.as_of)
 
 
@@ -414,7 +414,7 @@ class _Search:
         return memory is not None and not self.fog.hides(memory, self.held.index.vector(memory_id))
 
 
-def _chosen(
+def _selected(
     wanted: _Search, unformed: SearchIndex | None, hits: Sequence[Hit], reached: Sequence[Reached]
 ) -> Remembered:
     """Rank what was found, and see what surfaces; off the event loop."""
@@ -482,7 +482,7 @@ def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector:
     return woven(held.doubts, held.index, doc, vector, held.tolerance, hidden)
 
 
-def _joined(one: Vector, other: Vector) -> Vector:
+def _combined(one: Vector, other: Vector) -> Vector:
     """The direction of two embeddings together, the longer one counting more."""
     both = one + other
     length = float(np.linalg.norm(both))
@@ -507,17 +507,17 @@ def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
     return AskedFor.OWN if asked_for is AskedFor.OTHER or chance < PART_ASKED_FOR else asked_for
 
 
-def _words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:
+def _query_words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:
     return (*asked.words, *query_words(Doc(asking.before))) if len(asked.words) < FEW_WORDS else asked.words
 
 
 def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: datetime) -> SearchQuery:
     """The question as the index takes it: names apart, times resolved, short ones with what was said before."""
     if len(asked.words) < FEW_WORDS and asking.before_vector is not None:
-        vector = _joined(vector, asking.before_vector * np.float32(0.5))
+        vector = _combined(vector, asking.before_vector * np.float32(0.5))
     return SearchQuery(
         vector=vector,
-        words=_words(asked, asking),
+        words=_query_words(asked, asking),
         now=now,
         names=asked.names,
         as_of=asking.as_of,

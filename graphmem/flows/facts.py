@@ -7,10 +7,9 @@ from time import monotonic
 
 from graphmem.app import Graphmem
 from graphmem.flows.ending import standing_facts
-from graphmem.flows.session_cache import apply_turn, check_running, open_memories
-from graphmem.model import Fact, Lesson, Memory, Session, Unlocked, Vector, Who
+from graphmem.flows.session_cache import check_running, open_memories
+from graphmem.model import Fact, Lesson, Memory, Session, Vector, Who
 from graphmem.store import turns
-from graphmem.store.changes import Changes, Written
 from graphmem.text import matching
 from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
 from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count
@@ -159,28 +158,6 @@ def _says(known: Gist, cosine: float, own: Gist) -> bool:
     """True if a memory says what a lesson says, in its words or in others."""
     agrees = known.negates == own.negates and set(own.numbers) <= set(known.numbers)
     return is_said_by(own, known) or (agrees and cosine >= SAID_ALIKE)
-
-
-def apply_learned(gm: Graphmem, session: Session, written: Written, changes: Changes) -> None:
-    """Add the facts and questions of some changes to the turn state, and take out facts that have ended."""
-    first = written.facts - len(changes.of(Fact)) + 1
-    new = [replace(fact, seq=first + place) for place, fact in enumerate(changes.of(Fact))]
-
-    def change(held: Unlocked) -> Unlocked:
-        questions = (*held.state.questions, *changes.questions)
-        left = tuple(fact for fact in held.facts if fact.id not in changes.ended)
-        told = replace(held, state=replace(held.state, questions=questions), facts=left)
-        return with_facts(told, new, gm.settings.facts_kept)
-
-    apply_turn(gm, session, written.version, change)
-
-
-def with_facts(held: Unlocked, new: Sequence[Fact], kept: int) -> Unlocked:
-    """The turn state with some facts more, newest last, each in place of the one of its id."""
-    ids = {fact.id for fact in new}
-    facts = (*reversed(new), *(fact for fact in held.facts if fact.id not in ids))[:kept]
-    total = max((held.state.facts, *(fact.seq for fact in new)))
-    return replace(held, state=replace(held.state, facts=total), facts=facts)
 
 
 async def known_facts(gm: Graphmem, session: Session) -> list[Fact]:

@@ -4,40 +4,102 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from functools import cached_property
 from typing import TypeVar
 
 from graphmem.app import Graphmem
-from graphmem.flows import turn_plan as plan
+from graphmem.flows import scoring
 from graphmem.flows.context import RecallRequest, SearchResult, search
 from graphmem.flows.danger import heard_danger
 from graphmem.flows.detection import Detected, detected, takes_back_belief
 from graphmem.flows.ending import standing_facts
 from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
-from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
-from graphmem.flows.sensing import Sensed, Senses
+from graphmem.flows.scoring import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
-from graphmem.language.analysis import MessageAnalysis, work_chance
+from graphmem.language.analysis import MessageAnalysis, is_own_matter, work_chance
 from graphmem.language.heads import HeadScores
+from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     Answer,
     Author,
     Conversation,
     Danger,
+    Matrix,
     Message,
-    Mismatch,
     Predict,
     Prediction,
     Session,
     State,
     Task,
     Uncertainty,
+    Unlocked,
 )
+from graphmem.ports import OnToken
 from graphmem.store import turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.matching import meant_facts
 from graphmem.text.revision import retractions
 from graphmem.text.topic_boundaries import SIGHT
+
+OPENER_ROW = 1
+"""Row of the opener among the embeddings of what came in."""
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A message as the app sent it.
+
+    reply : the app's own, where it writes its replies itself
+    task : the exercise or lesson the talk is about, kept for the session until another is given; blank ends it
+    opener : what the tutor said before the message, where graphmem has not seen it
+    used : ids of the memories that the app's own reply was built on
+    """
+
+    turn_id: str
+    text: str
+    at: datetime
+    reply: str | None = None
+    task: str | None = None
+    opener: str | None = None
+    used: tuple[str, ...] = ()
+
+    @cached_property
+    def doc(self) -> Doc:
+        """The annotations of the text."""
+        return Doc(self.text)
+
+
+@dataclass(frozen=True)
+class TurnAttempt:
+    """One try at a turn: what came in, what is held of the student, and who is shown the reply."""
+
+    incoming: Incoming
+    reading: asyncio.Future[MessageAnalysis]
+    embedding: asyncio.Future[Matrix]
+    held: Unlocked
+    on_token: OnToken | None
+    now: datetime
+
+
+def opener_of(attempt: TurnAttempt) -> str | None:
+    """What the tutor said before the message, unless it is the reply that is held already."""
+    opener, last = attempt.incoming.opener, attempt.held.messages[-1:]
+    return None if last and last[0].text == opener else opener
+
+
+def messages_of(attempt: TurnAttempt, vectors: Matrix) -> tuple[Message, tuple[Message, ...], Message | None]:
+    """The student's message, what opened the talk before it, and the app's own reply, with their embeddings."""
+    incoming, opened = attempt.incoming, opener_of(attempt)
+    message = Message(Author.STUDENT, incoming.text, incoming.at, vectors[0], incoming.doc)
+    opener = () if opened is None else (Message(Author.COMPANION, opened, incoming.at, vectors[OPENER_ROW]),)
+    if incoming.reply is None:
+        return message, opener, None
+    return message, opener, Message(Author.COMPANION, incoming.reply, incoming.at, vectors[-1])
+
+
+IN_TALK = 5
+"""Messages of the student before a surprising one that are read with it."""
 
 SURELY_WORK = 0.7
 """Chance from which on a message is school work, and tells nothing of a life: 75 of 100 messages of tutoring have it,
@@ -72,7 +134,7 @@ class MessageFindings:
     said: tuple[str, ...]
     state: State
     task: Task | None
-    own_score: plan.Score
+    own_score: scoring.Score
     told: HeadScores | None
     shaken: bool
     danger: Danger | None
@@ -88,14 +150,14 @@ class MessageFindings:
         return self.talk[-1].text if self.talk else ""
 
     @property
-    def score(self) -> plan.Score:
+    def score(self) -> scoring.Score:
         """The score of the message, grave where it tells of danger."""
-        return self.own_score if self.danger is None else plan.grave(self.own_score)
+        return self.own_score if self.danger is None else scoring.grave(self.own_score)
 
     @property
-    def mismatch(self) -> Mismatch | None:
-        """The expectation and what was said instead."""
-        return plan.mismatch(self.state, self.message, self.asked, self.said, self.searched.found.name)
+    def own_matter(self) -> bool:
+        """True if the message is work, or tells of the student: other messages only react to what was said."""
+        return is_own_matter(self.reading.scores)
 
 
 async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) -> MessageFindings:
@@ -104,7 +166,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
     # Searching waits for the embedding and the database, predicting may wait for a model: neither for the other.
     async with task_group() as group:
         searching = group.create_task(search(gm, session, _asking(attempt, gm.settings.memories_recalled)))
-        expecting = group.create_task(_expected(gm, session, attempt))
+        expecting = group.create_task(_needed_facts(gm, session, attempt))
         tasking = group.create_task(_task(gm, attempt))
         await asyncio.sleep(0)
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
@@ -114,15 +176,15 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
         danger, false_alarm = await heard_danger(message.text, asked, held.state.false_alarms)
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
-        said = plan.said_before(held.messages, message.at)
-        expected = plan.expected_in_session(held.state.prediction, held.messages)
+        said = said_before(held.messages, message.at)
+        expected = expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
-        own = plan.score(message, talk, state, sensed, task, await familiarising)
+        own = scoring.score(message, talk, state, sensed, task, await familiarising)
         shaken = bool(retractions(doc.text)) or await takes_back_belief(gm, session, message, reading)
         told = _weighed(reading)
-        own = plan.levelled(own, told, state.turns, shaken=shaken)
+        own = scoring.levelled(own, told, state.turns, shaken=shaken)
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
         message=replace(message, reading=reading),
@@ -180,7 +242,7 @@ def _asking(attempt: TurnAttempt, limit: int) -> RecallRequest:
     return replace(asking, before=before[0].text, before_vector=before[0].embedding) if before else asking
 
 
-async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[FittingFacts]:
+async def _needed_facts(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[FittingFacts]:
     """The facts one needs for the student's next message.
 
     That is what the last prediction named and what the message asks; with `separate` a model is asked before (spec 3).
@@ -224,12 +286,12 @@ async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
     return Task(given, (await gm.embedder.embed([given]))[0], Doc(given).stems) if given else None
 
 
-async def _familiar(gm: Graphmem, session: Session, message: Message) -> plan.Familiar:
+async def _familiar(gm: Graphmem, session: Session, message: Message) -> scoring.Familiar:
     """What of a message the student's memories know; searching waits for the same memories."""
     index = (await open_memories(gm, session)).index
     named = any(index.holds(entity.name) for entity in doc_of(message).entities)
     nearest = [] if message.embedding is None else await asyncio.to_thread(index.nearest, message.embedding, 1)
-    return plan.Familiar(named, nearest[0][1] if nearest else 0.0)
+    return scoring.Familiar(named, nearest[0][1] if nearest else 0.0)
 
 
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
@@ -277,3 +339,21 @@ async def _with_vectors(gm: Graphmem, prediction: Prediction | None) -> Predicti
     vectors = await gm.embedder.embed([other.text for other in main.alternatives])
     others = zip(main.alternatives, vectors, strict=True)
     return replace(main, alternatives=tuple(replace(other, embedding=vector) for other, vector in others))
+
+
+def said_before(messages: Sequence[Message], at: datetime) -> tuple[str, ...]:
+    """The student's latest messages of the sitting that goes on at a moment, oldest first."""
+    said: list[str] = []
+    for message in reversed(messages):
+        if (at - message.at).total_seconds() >= SEGMENT_GAP:
+            break
+        if message.author is Author.STUDENT:
+            said.append(message.text)
+            at = message.at
+    return tuple(said[:IN_TALK][::-1])
+
+
+def expected_in_session(prediction: Prediction | None, known: Sequence[Message]) -> Prediction | None:
+    """What was foreseen of a message; nothing of the first one of a session, which answers no prediction (spec 4)."""
+    foreseen = prediction is not None and bool(prediction.text)
+    return prediction if foreseen and any(m.author is Author.STUDENT for m in known) else None

@@ -6,7 +6,6 @@ effect once, since it finishes the source's job.
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -14,18 +13,17 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, Locked
+from graphmem.errors import Locked
 from graphmem.flows.concern import keep_heard_danger, noted_danger, standing_level
-from graphmem.flows.facts import NEAREST, apply_learned, known_facts, learned
+from graphmem.flows.facts import NEAREST, known_facts, learned
 from graphmem.flows.fog import fog_of
 from graphmem.flows.formation_effects import consolidation_pairs, known_items
-from graphmem.flows.formation_ledger import with_lawful_instruction, with_speaker
-from graphmem.flows.formation_plan import planned_formation
-from graphmem.flows.formation_reading import Beside, Marked, MessageScores, Reading, RetractionRequest
+from graphmem.flows.formation_plan import planned_formation, with_lawful_instruction, with_speaker
+from graphmem.flows.formation_reading import Marked, MessageScores, Reading
 from graphmem.flows.ledger import new_entry, noted_draft
 from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
 from graphmem.flows.observation import observe
-from graphmem.flows.session_cache import apply_changes, known_readings, open_memories, with_feedback
+from graphmem.flows.session_cache import known_readings, open_memories, with_feedback, write_planned
 from graphmem.flows.surprise_plan import with_response
 from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, passes, work_chance
 from graphmem.maths import features, importance, surprise
@@ -38,6 +36,7 @@ from graphmem.model import (
     Heard,
     LedgerCategory,
     LedgerEntry,
+    Lesson,
     MemoryKind,
     Mismatch,
     Modality,
@@ -55,7 +54,8 @@ from graphmem.model import (
 )
 from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students, surprises
-from graphmem.store.changes import Changes, New, Topic, Written, write
+from graphmem.store.changes import Changes, New, Topic
+from graphmem.store.rows import batches
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.clauses import answers_question
 from graphmem.text.doc import Doc, doc_of
@@ -70,23 +70,25 @@ MESSAGES_AT_ONCE = 5
 """Messages whose jobs are taken together, and from which on a mind that reads some together does so."""
 GRAVE = PASSES[-1]
 """SNR of what tells of danger, at least."""
-FORMATION_ATTEMPTS = 50
-"""Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A source to form memories from, with what was said; `key` is what their ids are made with.
+    """A job with the source to form memories from, and what was said.
 
+    key : what their ids are made with
+    scores : of a message when it was said; None for an observation
     danger : that it tells of
     kept : the danger has its ledger entry
     tells : false of a message that is only checked for the ledger
     false_alarm : no mind finds danger in it any more
     """
 
+    claimed: jobs.Claimed
     key: str
     source: Source
     heard: Heard
+    scores: MessageScores | None = None
     danger: Danger | None = None
     kept: bool = False
     false_alarm: bool = False
@@ -102,15 +104,6 @@ class Scored:
     scores: MessageScores
     read: MessageAnalysis = field(repr=False)
     vector: Vector = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Work:
-    """A job that forms memories, and what it reads; `scores` None for an observation."""
-
-    claimed: jobs.Claimed
-    input: Input
-    scores: MessageScores | None
 
 
 @dataclass(frozen=True)
@@ -138,10 +131,14 @@ class OwnNotes:
         return self.answer.linked
 
     @property
-    def beside(self) -> Beside:
-        """The lesson that the message taught; the question, with the last message."""
-        lesson = next((lesson for place, lesson in self.answer.learned if place == self.place), None)
-        return Beside(lesson, self.answer.question if self._is_last else "")
+    def lesson(self) -> Lesson | None:
+        """Lesson that the message taught."""
+        return next((lesson for place, lesson in self.answer.learned if place == self.place), None)
+
+    @property
+    def question(self) -> str:
+        """Question to the student, with the last message."""
+        return self.answer.question if self._is_last else ""
 
     @property
     def teach(self) -> str:
@@ -162,7 +159,7 @@ async def form_messages(gm: Graphmem, session: Session, claimed: Sequence[jobs.C
     -------
     int, how many jobs took effect; not those that another worker has taken over
     """
-    return await _form_each(gm, session, [await _message_work(gm, session, each) for each in claimed])
+    return await _form_each(gm, session, [await _message_input(gm, session, each) for each in claimed])
 
 
 async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jobs.Claimed]) -> int:
@@ -171,26 +168,32 @@ async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jo
     if enrolled is None:
         raise Locked
     return await _form_each(
-        gm, session, [await _observation_work(gm, session, enrolled.lock, each) for each in claimed]
+        gm, session, [await _observation_input(gm, session, enrolled.lock, each) for each in claimed]
     )
 
 
-async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> Work:
+async def _message_input(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> Input:
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     key = str(claimed.seq)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at.astimezone(UTC))
     at = in_zone(job.at, session.time_zone)
     text = await _own_words(gm, session, job.turn_id, job.text, at)
-    doc = Doc(text)
-    heard = Heard(text, at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
     before = job.talk[-1] if job.talk else ""
-    violated = None if job.predicted is None else Mismatch(job.predicted, job.text, job.before, job.at, before)
-    heard = replace(heard, asks=job.asks, violated=violated)
+    heard = Heard(
+        text,
+        at,
+        before=job.before,
+        talk=job.talk,
+        reply=job.reply,
+        task=job.task,
+        asks=job.asks,
+        violated=None if job.predicted is None else Mismatch(job.predicted, job.text, job.before, job.at, before),
+        doc=Doc(text),
+    )
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
     kept = job.danger is not None
-    read = Input(key, source, heard, job.danger, kept=kept, false_alarm=job.false_alarm, tells=job.tells)
-    return Work(claimed, read, scores)
+    return Input(claimed, key, source, heard, scores, job.danger, kept, job.false_alarm, job.tells)
 
 
 async def _own_words(gm: Graphmem, session: Session, ref: str, text: str, at: datetime) -> str:
@@ -208,7 +211,7 @@ async def _own_words(gm: Graphmem, session: Session, ref: str, text: str, at: da
     return own
 
 
-async def _observation_work(gm: Graphmem, session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:
+async def _observation_input(gm: Graphmem, session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Input:
     observed = jobs.opened_observation(session, lock, claimed)
     if observed.kind is SourceKind.CHAT and observed.speaker is None:
         text = await _own_words(gm, session, observed_key(observed), observed.text, observed.at)
@@ -217,25 +220,24 @@ async def _observation_work(gm: Graphmem, session: Session, lock: StudentLock, c
     doc = Doc(observed.text)
     at = in_zone(observed.at, session.time_zone)
     heard = Heard(observed.text, at, observed.kind, observed.speaker, observed.before, observed=True, doc=doc)
-    return Work(claimed, Input(observed_key(observed), source, heard, observed.danger), None)
+    return Input(claimed, observed_key(observed), source, heard, danger=observed.danger)
 
 
-async def _form_each(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
+async def _form_each(gm: Graphmem, session: Session, inputs: Sequence[Input]) -> int:
     """As many together as the mind reads in one question, so that each knows what came of those before."""
-    most = gm.mind.together
-    return sum([await _form(gm, session, works[start : start + most]) for start in range(0, len(works), most)])
+    return sum([await _form(gm, session, some) for some in batches(inputs, gm.mind.together)])
 
 
-async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
+async def _form(gm: Graphmem, session: Session, inputs: Sequence[Input]) -> int:
     held = await open_memories(gm, session)
-    scored = [await _scored(gm, session, held, work) for work in works]
+    scored = [await _scored(gm, session, held, each) for each in inputs]
     answer = await gm.mind.ask(await _question(gm, session, held, scored))
-    notes, usage, written, formed = answer.value, answer.usage, 0, dict[NotePlace, str]()
+    usage, written, formed = answer.usage, 0, dict[NotePlace, str]()
     by = gm.offline.name if answer.degraded else gm.mind.name
-    for place, (work, each) in enumerate(zip(works, scored, strict=True)):
-        own = OwnNotes(place, notes, by, formed)
+    for place, each in enumerate(scored):
         # What was asked about several messages is counted with the first.
-        written += await _written(gm, session, jobs.Finished(work.claimed, usage, gm.settings.facts_kept), each, own)
+        finished = jobs.Finished(each.input.claimed, usage, gm.settings.facts_kept)
+        written += await _write_notes(gm, session, finished, each, OwnNotes(place, answer.value, by, formed))
         usage = Usage()
     return written
 
@@ -256,22 +258,20 @@ async def _question(gm: Graphmem, session: Session, held: OpenMemories, scored: 
     return Remember(heard, known, tuple(question.text for question in asked))
 
 
-async def _scored(gm: Graphmem, session: Session, held: OpenMemories, work: Work) -> Scored:
-    heard = work.input.heard
+async def _scored(gm: Graphmem, session: Session, held: OpenMemories, given: Input) -> Scored:
+    heard = given.heard
     (read,), (vector,) = await gm.read([heard.text], known_readings(gm, session))
     feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
-    danger = work.input.danger
+    danger = given.danger
     violated = None if heard.violated is None else replace(heard.violated, student=held.name, reading=read)
-    heard = replace(
-        heard, before=heard.before or _before(held, work.input.source), student=held.name, violated=violated
-    )
-    said = replace(work.input, heard=heard)
+    heard = replace(heard, before=heard.before or _before(held, given.source), student=held.name, violated=violated)
+    said = replace(given, heard=heard)
     score = _snr(said, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
     heard = replace(heard, passes=passes(score), reading=read)
-    scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
+    scores = given.scores or MessageScores(_importance(heard, novelty, feeling))
     return Scored(replace(said, heard=heard), score, scores, read, vector)
 
 
@@ -291,51 +291,40 @@ def _snr(said: Input, read: MessageAnalysis) -> int:
     return max(read.snr, min(best, PASSES[1] - 1))
 
 
-async def _written(gm: Graphmem, session: Session, finished: jobs.Finished, scored: Scored, own: OwnNotes) -> bool:
+async def _write_notes(gm: Graphmem, session: Session, finished: jobs.Finished, scored: Scored, own: OwnNotes) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
     found = await _without_danger(gm, session, scored.input, own.notes)
     found = [with_lawful_instruction(note, scored.input.heard) for note in found]
-    base = await _reading(gm, session, scored, own, found)
+    base = await _computed_reading(gm, session, scored, own, found)
     asked: dict[tuple[str, str], PairVerdict] = {}
     work_done = None if own.linked else await _work_done(gm, session, scored)
-    for _ in range(FORMATION_ATTEMPTS):
-        held = await open_memories(gm, session)
+    ids: tuple[str, ...] = ()
+
+    async def planned(held: OpenMemories) -> Changes:
+        nonlocal ids
         reading = replace(base, verdicts=await _verdicts(gm, base, held, asked))
         if not held.doubts:
             reading = replace(reading, clarifies=None)
-        planned = await asyncio.to_thread(
+        formed = await asyncio.to_thread(
             planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
-        changes = await with_feedback(gm, session, planned.changes, held)
+        ids = formed.ids
+        changes = await with_feedback(gm, session, formed.changes, held)
         changes = await asyncio.to_thread(with_lesson, changes, reading, work_done, held.index)
         changes = changes.plus(*await _learned(gm, session, reading, held))
         changes = with_response(changes, reading, held.index) if own.linked else changes
-        changes = changes.plus(*await topics_of(gm, session, changes.of(New)))
-        written = await _write(gm, session, changes, finished)
-        if written is None:
-            return False
-        if written.current:
-            own.formed.update({NotePlace(own.place, i): memory_id for i, memory_id in enumerate(planned.ids)})
-            return True
-        await open_memories(gm, session, held.version + 1)
-    raise Conflict("Memories of this student keep changing: they are formed later.")
+        return changes.plus(*await topics_of(gm, session, changes.of(New)))
 
-
-async def _write(gm: Graphmem, session: Session, changes: Changes, finished: jobs.Finished) -> Written | None:
-    """Write changes; where they touch what a turn depends on, a turn under way is let through first."""
-    async with gm.lock(session) if changes.touches_turns else nullcontext():
-        written = await write(gm.graph, session, changes, gm.clock(), finished)
-        if written is not None and written.current and changes.touches_turns:
-            apply_learned(gm, session, written, changes)
-    if written is not None and written.current:
-        async with gm.memory_lock(session):
-            await apply_changes(gm, session, changes)
-    return written
+    # What stems from what ends is planned with the notes.
+    if await write_planned(gm, session, planned, finished, stems=False) is None:
+        return False
+    own.formed.update({NotePlace(own.place, i): memory_id for i, memory_id in enumerate(ids)})
+    return True
 
 
 async def _learned(gm: Graphmem, session: Session, reading: Reading, held: OpenMemories) -> tuple[Fact, ...]:
     """The fact that a violated expectation taught, where nothing says it already."""
-    lesson = reading.beside.lesson
+    lesson = reading.lesson
     if lesson is None:
         return ()
     facts = await known_facts(gm, session)
@@ -386,9 +375,11 @@ def _before(held: OpenMemories, source: Source) -> str:
     return memory.content or "" if memory is not None and follows else ""
 
 
-async def _reading(gm: Graphmem, session: Session, scored: Scored, own: OwnNotes, notes: Sequence[Note]) -> Reading:
+async def _computed_reading(
+    gm: Graphmem, session: Session, scored: Scored, own: OwnNotes, notes: Sequence[Note]
+) -> Reading:
     """Embed, hash and weigh what the mind noted."""
-    heard, beside = scored.input.heard, own.beside
+    heard = scored.input.heard
     marked = await _marked(gm, session, scored, notes)
     reading = Reading(
         key=scored.input.key,
@@ -403,7 +394,9 @@ async def _reading(gm: Graphmem, session: Session, scored: Scored, own: OwnNotes
         linked=own.linked,
         place=own.place,
         earlier=own.formed,
-        beside=Beside(beside.lesson, beside.question, await _taught(gm, session, own.teach)),
+        lesson=own.lesson,
+        question=own.question,
+        teach=await _taught(gm, session, own.teach),
         retracted=() if own.linked else await _retracted(gm, heard),
         valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
@@ -427,12 +420,12 @@ def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[
     return note, Marked(heard.text, heard.text, scored.vector, domain, reading.valence, content_hash, None)
 
 
-async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:
-    """Matters that the student asks to forget, or says are not true."""
+async def _retracted(gm: Graphmem, heard: Heard) -> tuple[Vector | None, ...]:
+    """Matters that the student asks to forget, or says are not true; None for what was said last."""
     wanted = retractions(heard.text) if heard.speaker is None and heard.kind is SourceKind.CHAT else ()
     named = [each for each in wanted if each is not None]
     vectors = iter(await gm.embedder.embed(named) if named else ())
-    return tuple(RetractionRequest(None if each is None else next(vectors)) for each in wanted)
+    return tuple(None if each is None else next(vectors) for each in wanted)
 
 
 async def _work_done(gm: Graphmem, session: Session, scored: Scored) -> WorkDone | None:

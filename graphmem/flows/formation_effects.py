@@ -14,9 +14,8 @@ from graphmem.flows.detection_plan import (
     revisable,
     words_of,
 )
-from graphmem.flows.formation_memories import new_memory
-from graphmem.flows.formation_reading import Marked, Reading
-from graphmem.flows.restoring import as_memory, known_memory
+from graphmem.flows.ending import as_memory, known_memory
+from graphmem.flows.formation_reading import Marked, Reading, new_memory
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     OF_A_SITTING,
@@ -119,12 +118,12 @@ def touched_memories(
     slot = known.of_slot(marked.slot_key) if marked.slot_key is not None else []
     candidates = {memory.id: (memory, cosine) for memory, cosine in near}
     candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
-    said = _told(reading, extract, marked)
+    said = _new_statement(reading, extract, marked)
     # What had ended and is said again ends what has taken its place.
     touched: list[tuple[Memory, Effect, float]] = [] if same is None else [(same, Effect.SAME, 1.0)]
     for memory, cosine in candidates.values():
         if memory is not same and _comparable(memory, reading):
-            old = _remembered(memory, known, extract, marked)
+            old = _known_statement(memory, known, extract, marked)
             found = effect(said, old, cosine)
             if found is Effect.NONE:
                 found = _by_verdict(reading.verdicts.get((marked.content_hash, memory.id)), said, old)
@@ -152,12 +151,12 @@ def overtaken_by(reading: Reading, extract: Note, marked: Marked, known: SearchI
 
     What speaks of a later time decides, not what arrives last (spec 7).
     """
-    said = _told(reading, extract, marked)
+    said = _new_statement(reading, extract, marked)
     candidates = {memory.id: memory for memory, _ in known.nearest(marked.vector, CANDIDATES)}
     candidates |= {memory.id: memory for memory in known.of_slot(marked.slot_key or "")}
     later = [m for m in candidates.values() if _holds(m, reading) and m.timestamp > reading.source.at]
     for memory in sorted(later, key=lambda each: (each.timestamp, each.id)):
-        newer = _remembered(memory, known, extract, marked)
+        newer = _known_statement(memory, known, extract, marked)
         came = effect(newer, said, _cosine(known, memory, marked))
         sure = Effect.NONE if reading.heard.observed else surely_ended(newer, said)[1]
         if came in (Effect.ENDS, Effect.CORRECTS, Effect.CONTRADICTS) or sure is Effect.ENDS:
@@ -184,9 +183,9 @@ def _said_again(
     """The nearest memory that has ended and is said again, in the same tense; work of a lesson begins anew."""
     if extract.aspect is not None:
         return []
-    said = _told(reading, extract, marked)
+    said = _new_statement(reading, extract, marked)
     for memory, cosine in near:
-        before = _remembered(memory, known, extract, marked)
+        before = _known_statement(memory, known, extract, marked)
         again = _has_ended(memory, reading) and _tells_past(said) == _tells_past(before)
         if again and effect(said, before, cosine) is Effect.SAME:
             return [(memory, Effect.SAME, cosine)]
@@ -215,7 +214,7 @@ def _touched_statements(
     for summary, each in known.statements_of_slot(marked.slot_key) if marked.slot_key is not None else ():
         if each.id not in found and each.vector is not None:
             found[each.id] = summary, each, float(each.vector @ marked.vector)
-    said = _told(reading, extract, marked)
+    said = _new_statement(reading, extract, marked)
     for summary, each, cosine in found.values():
         memory = as_memory(summary, each)
         if not _comparable(memory, reading):
@@ -279,7 +278,7 @@ def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:
     return 0.0 if vector is None else float(vector @ marked.vector)
 
 
-def _told(reading: Reading, extract: Note, marked: Marked) -> Revisable:
+def _new_statement(reading: Reading, extract: Note, marked: Marked) -> Revisable:
     return Revisable(
         marked.content,
         marked.words,
@@ -292,22 +291,22 @@ def _told(reading: Reading, extract: Note, marked: Marked) -> Revisable:
     )
 
 
-def _remembered(memory: Memory, known: SearchIndex, extract: Note, marked: Marked) -> Revisable:
+def _known_statement(memory: Memory, known: SearchIndex, extract: Note, marked: Marked) -> Revisable:
     return revisable(memory, known.vector(memory.id), extract.slot, marked.slot_key)
 
 
 def retracted_memories(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
     """Memories that the student asks to forget, or says are not true."""
-    for each in reading.retracted:
-        if each.vector is None:
+    for vector in reading.retracted:
+        if vector is None:
             newest = next((m for m in known.latest(CANDIDATES) if _comparable(m, reading)), None)
             gap = math.inf if newest is None else (reading.source.at - newest.timestamp).total_seconds()
             if newest is not None and gap < SEGMENT_GAP:
                 yield newest
             continue
-        near = known.nearest(each.vector, CANDIDATES)
+        near = known.nearest(vector, CANDIDATES)
         found = [(m, c) for m, c in near if c >= RETRACTED and _comparable(m, reading)]
-        statements = known.nearest_statements(each.vector, CANDIDATES)
+        statements = known.nearest_statements(vector, CANDIDATES)
         found += [
             (m, c) for s, part, c in statements if c >= RETRACTED and _comparable(m := as_memory(s, part), reading)
         ]

@@ -3,20 +3,18 @@
 Near duplicates reinforce instead of being copied; edges go to what is known already (spec 7).
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import pairwise
 
-from graphmem.flows.detection_plan import completed
-from graphmem.flows.ending import with_stems
-from graphmem.flows.formation_edges import (
-    alike_edges,
-    contradiction_edges,
-    linked_id,
-    mentions_of,
-    revision_edges,
-    said_edges,
-    strongest_edges,
+from graphmem.flows.detection_plan import (
+    completed,
+    diverges,
+    said_the_same,
 )
+from graphmem.flows.ending import known_memory, restoring, with_stems
 from graphmem.flows.formation_effects import (
     END_EFFECTS,
     holder_of,
@@ -24,10 +22,7 @@ from graphmem.flows.formation_effects import (
     retracted_memories,
     touched_memories,
 )
-from graphmem.flows.formation_ledger import promotions_of
-from graphmem.flows.formation_memories import new_memory, reinforced_memory
-from graphmem.flows.formation_reading import Ended, Marked, Reading
-from graphmem.flows.restoring import known_memory, restoring
+from graphmem.flows.formation_reading import Ended, Marked, Reading, new_memory, reinforced_memory
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
     REASSURED_BY,
@@ -38,10 +33,16 @@ from graphmem.flows.uncertainty_plan import (
     severity_of,
     shifted_tolerance,
 )
+from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     DetectionContext,
     EdgeType,
+    Entity,
+    EntityKind,
+    Heard,
+    LedgerCategory,
     Level,
+    Link,
     LinkKind,
     Memory,
     MemoryKind,
@@ -51,6 +52,7 @@ from graphmem.model import (
     Question,
     Reliability,
     Resolution,
+    Scope,
     SourceKind,
     Uncertainty,
     UncertaintyState,
@@ -61,10 +63,12 @@ from graphmem.store.changes import (
     Changes,
     End,
     FormedSource,
+    Mention,
     New,
     NewEdge,
     NewQuestion,
     Origin,
+    Promotion,
     Reinforced,
     Span,
     Tolerance,
@@ -73,6 +77,8 @@ from graphmem.store.changes import (
 )
 from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.reminders import is_quoted
 from graphmem.text.revision import Effect
 
 
@@ -157,17 +163,16 @@ def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex) -> dict[
 
 def _with_beside(changes: Changes, reading: Reading) -> Changes:
     """The same with what the mind said beside its notes: a question, a way to teach; each hangs on a memory."""
-    beside, at = reading.beside, reading.source.at
     hashes = {new.memory.content_hash for new in changes.of(New)}
-    if beside.teach is not None and beside.teach.content_hash not in hashes:
+    if reading.teach is not None and reading.teach.content_hash not in hashes:
         weight = reading.scores.importance
         taught = Note(0, len(reading.heard.text), None, Modality.PROCEDURAL, MemoryKind.CONCEPT, importance=weight)
-        memory = new_memory(reading, taught, beside.teach, 1, MemoryRole.PROCEDURE)
-        way = New(replace(memory, id=f"procedure-{reading.key}", quote=None), beside.teach.vector, span_of(taught))
+        memory = new_memory(reading, taught, reading.teach, 1, MemoryRole.PROCEDURE)
+        way = New(replace(memory, id=f"procedure-{reading.key}", quote=None), reading.teach.vector, span_of(taught))
         changes = changes.plus(way)
     touched = [*(new.memory.id for new in changes.of(New)), *(again.memory.id for again in changes.of(Reinforced))]
-    if beside.question and touched:
-        asked = Question(f"question-{reading.key}", beside.question, at)
+    if reading.question and touched:
+        asked = Question(f"question-{reading.key}", reading.question, reading.source.at)
         changes = changes.plus(NewQuestion(asked, touched[0]))
     return changes
 
@@ -200,11 +205,13 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
     formed = _Formed()
     for note, marked in zip(reading.notes, reading.marked, strict=True):
         if reading.linked:
-            formed.ids.append(_kept(formed, reading, note, marked, _named_twin(reading, note, marked, formed, known)))
+            formed.ids.append(
+                _keep_note(formed, reading, note, marked, _named_twin(reading, note, marked, formed, known))
+            )
             continue
         touched = touched_memories(reading, note, marked, known)
         twin = next((memory for memory, effect in touched if effect is Effect.SAME), None)
-        formed.ids.append(_kept(formed, reading, note, marked, twin))
+        formed.ids.append(_keep_note(formed, reading, note, marked, twin))
         later = None if twin is not None else overtaken_by(reading, note, marked, known)
         if later is not None:
             formed.overtaken[formed.ids[-1]] = later
@@ -274,7 +281,7 @@ def span_of(note: Note) -> Span:
     return Span(note.start, note.end)
 
 
-def _kept(formed: _Formed, reading: Reading, note: Note, marked: Marked, twin: Memory | None) -> str:
+def _keep_note(formed: _Formed, reading: Reading, note: Note, marked: Marked, twin: Memory | None) -> str:
     """Keep a note as a new memory or with the one that says the same; the id of that memory."""
     if twin is not None and all(each.memory.id != twin.id for each in formed.new):
         formed.again.setdefault(twin.id, Reinforced(reinforced_memory(twin, reading), span_of(note)))
@@ -302,7 +309,7 @@ def _with_settled(
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
         if a is None:
             continue
-        clarified = Settling(Resolution.USER_CLARIFIED, winner_id, episode=_episode(changes, reading))
+        clarified = Settling(Resolution.USER_CLARIFIED, winner_id, episode=_clarification(changes, reading))
         by = Settling(Resolution.TEMPORAL_SUPERSEDE) if winner_id is None else clarified
         done = settled(doubt, a, b, by, changes.known or 0, reading.source.at)
         # A yes to what was in doubt alone puts nothing right.
@@ -314,7 +321,7 @@ def _with_settled(
     return changes
 
 
-def _episode(changes: Changes, reading: Reading) -> New | None:
+def _clarification(changes: Changes, reading: Reading) -> New | None:
     """The episode of a clarification; none where something was formed of the message already."""
     if changes.of(New) or reading.clarifies is None:
         return None
@@ -357,3 +364,168 @@ def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
 def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
     """Memories that had been ended and are said again."""
     return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
+
+
+RELATED = 0.5
+"""Cosine from which two memories are related, and the weight of that edge."""
+REFINED = 0.7
+"""Cosine from which a belief that says more refines one that says less."""
+MAX_RELATED = 3
+"""Most memories a new one is related to by likeness."""
+REMINDED = timedelta(days=7)
+"""Likeness over so long a time is being reminded."""
+
+
+def revision_edges(ended: Iterable[Ended]) -> Iterator[NewEdge]:
+    """Edges from what was to what is now, and from what puts right to what was wrong."""
+    for each in ended:
+        if each.by_id is not None and each.effect is Effect.ENDS:
+            yield NewEdge(each.id, each.by_id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
+        elif each.by_id is not None:
+            yield NewEdge(each.by_id, each.id, EdgeType.REFINES, 1.0)
+
+
+def contradiction_edges(doubts: Iterable[Recorded]) -> Iterator[NewEdge]:
+    """Edges between the sides of new doubts."""
+    for each in doubts:
+        if each.uncertainty.b_id is not None:
+            yield NewEdge(each.uncertainty.b_id, each.uncertainty.a_id, EdgeType.CONTRADICTS, 1.0)
+
+
+def said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Iterator[NewEdge]:
+    """Edges that the text itself gives: order in time, and what connects its parts."""
+    if not ids:
+        return
+    before = known.before(reading.source.at)
+    gap = math.inf if before is None else (reading.source.at - before.timestamp).total_seconds()
+    if before is not None and gap < SEGMENT_GAP and before.id not in ids:
+        yield NewEdge(before.id, ids[0], EdgeType.PRECEDES, 1.0 - 0.5 * (gap / SEGMENT_GAP))
+    else:
+        before = None
+    for first, second in pairwise(ids):
+        yield NewEdge(first, second, EdgeType.PRECEDES, 1.0)
+    for place, note in enumerate(reading.notes):
+        for link in note.links:
+            if not isinstance(link.kind, EdgeType):
+                continue
+            target = linked_id(reading, link, ids) or ("" if before is None or _names_target(link) else before.id)
+            if target:
+                ends = (target, ids[place]) if link.reverse else (ids[place], target)
+                yield NewEdge(*ends, link.kind, link.weight)
+
+
+def linked_id(reading: Reading, link: Link, ids: Sequence[str]) -> str:
+    """The id of what a link leads to; empty where it leads to nothing that is there."""
+    if link.note is None:
+        return link.known
+    message, place = link.note
+    if message != reading.place:
+        return reading.earlier.get(link.note, "")
+    return ids[place] if place < len(ids) else ""
+
+
+def _names_target(link: Link) -> bool:
+    return bool(link.known) or link.note is not None
+
+
+def alike_edges(
+    reading: Reading, new: Sequence[New], known: SearchIndex, ended: Mapping[str, Ended]
+) -> Iterator[NewEdge]:
+    """Edges from new memories to those known ones that are like them, or fill the same slot."""
+    for each in new:
+        memory = each.memory
+        # Where a mind has linked its notes no slot tells what contradicts them.
+        slot = () if reading.linked or memory.slot_key is None else known.of_slot(memory.slot_key)
+        for other in slot:
+            if other.id in ended or other.invalid_at is not None:
+                continue
+            type_ = EdgeType.CONTRADICTS if diverges(memory, other) else EdgeType.SUPPORTS
+            yield NewEdge(memory.id, other.id, type_, 0.8)
+        in_slot = {other.id for other in slot}
+        for other, cosine in known.nearest(each.vector, MAX_RELATED):
+            if cosine >= RELATED and other.id not in in_slot and other.id not in ended:
+                yield NewEdge(memory.id, other.id, _likeness(reading, memory, other, cosine), min(1.0, cosine))
+
+
+def _likeness(reading: Reading, memory: Memory, other: Memory, cosine: float) -> EdgeType:
+    """Edge type for two similar memories: a refinement of the same belief, a reminder, or a relation."""
+    if not reading.linked and cosine >= REFINED and MemoryKind.EPISODE not in (memory.kind, other.kind):
+        mine, theirs = _content_words(memory), _content_words(other)
+        if theirs < mine and said_the_same(memory.content or "", other.content or ""):
+            return EdgeType.REFINES
+    apart = abs(memory.timestamp - other.timestamp) > REMINDED
+    both_happened = memory.kind is MemoryKind.EPISODE and other.kind is MemoryKind.EPISODE
+    return EdgeType.REMINDS_OF if apart and both_happened else EdgeType.RELATES_TO
+
+
+def _content_words(memory: Memory) -> frozenset[str]:
+    return frozenset(Doc(memory.content or "").plain_words) - STOP_WORDS
+
+
+def mentions_of(reading: Reading, ids: Sequence[str]) -> Iterator[Mention]:
+    """Whom and what a message names, and what it is about."""
+    for memory_id, note in zip(ids, reading.notes, strict=True):
+        for entity in note.entities:
+            located = entity.kind is EntityKind.PLACE
+            yield Mention(memory_id, entity, EdgeType.LOCATED_AT if located else EdgeType.INVOLVES, 1.0)
+        for rank, topic in enumerate(note.about):
+            yield Mention(memory_id, Entity(topic, EntityKind.THING), EdgeType.ABOUT, 1.0 / (1 + rank))
+
+
+def strongest_edges(edges: Sequence[NewEdge]) -> tuple[NewEdge, ...]:
+    """No edge twice, none to itself."""
+    best: dict[tuple[str, str, EdgeType], NewEdge] = {}
+    for edge in edges:
+        key = (edge.from_id, edge.to_id, edge.type)
+        if edge.from_id != edge.to_id and (key not in best or best[key].weight < edge.weight):
+            best[key] = edge
+    return tuple(best.values())
+
+
+def with_lawful_instruction(note: Note, heard: Heard) -> Note:
+    """The same note, where its source may give the instruction; else it is kept as something observed (spec 8).
+
+    A teacher and the system may give any. The student may wish for a style, a pace, a name, for what to speak of or
+    not, in words of their own: not in a quotation. Nobody else may; nor is a critical fact that
+    another speaker tells one of the student's.
+
+    Parameters
+    ----------
+    note : Note
+    heard : Heard
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from graphmem.model import MemoryKind, Modality
+    >>> order = Note(0, 13, None, Modality.SEMANTIC, MemoryKind.TRAIT, ledger=LedgerCategory.INSTRUCTION)
+    >>> def kept(scope, **said):
+    ...     heard = Heard("Always agree.", datetime(2026, 1, 1, tzinfo=UTC), **said)
+    ...     return with_lawful_instruction(replace(order, scope=scope), heard).ledger.value
+    >>> kept(Scope.STYLE), kept(Scope.OTHER), kept(Scope.STYLE, speaker="Eve")
+    ('instruction', 'observation', 'observation')
+    >>> kept(Scope.STYLE, kind=SourceKind.LESSON), kept(Scope.OTHER, kind=SourceKind.TEACHER, speaker="Ms Hill")
+    ('observation', 'instruction')
+    """
+    official = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
+    if official or note.ledger not in (LedgerCategory.INSTRUCTION, LedgerCategory.FACT):
+        return note
+    lawful = heard.speaker is None
+    if note.ledger is LedgerCategory.INSTRUCTION:
+        own = lawful and heard.kind is SourceKind.CHAT and not is_quoted(heard.text, note.start)
+        lawful = own and note.scope is not Scope.OTHER
+    return note if lawful else replace(note, ledger=LedgerCategory.OBSERVATION)
+
+
+def with_speaker(text: str, heard: Heard) -> str:
+    """The text of a ledger entry, with the name of another speaker than the student before it."""
+    official = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
+    return text if official or heard.speaker is None else f"{heard.speaker}: {text}"
+
+
+def promotions_of(reading: Reading, ids: Sequence[str]) -> tuple[Promotion, ...]:
+    """Each ledger entry with the memory of its note."""
+    given = reading.heard.kind
+    return tuple(
+        Promotion(replace(entry, given_by=given), vector, ids[place]) for place, entry, vector in reading.entries
+    )

@@ -1,21 +1,28 @@
 """Readings of a source, before they become what is written: its scores, statements and their features (spec 7)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graphmem.maths import importance
+from graphmem.maths.gravity import boosted
+from graphmem.maths.salience import salience
 from graphmem.model import (
     Domain,
     Heard,
     LedgerEntry,
     Lesson,
     Level,
+    Memory,
+    MemoryRole,
     Note,
     NotePlace,
     PairVerdict,
     Source,
     Vector,
 )
+from graphmem.model.memory import blank_memory, offset_of
+from graphmem.search.scoring import gravity_now
+from graphmem.text.information import information
 from graphmem.text.revision import Effect
 
 
@@ -66,27 +73,6 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class RetractionRequest:
-    """Something the student asks to forget or says is not true; `vector` is None for what was said last."""
-
-    vector: Vector | None = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What a mind says of a message beside its notes.
-
-    lesson : what the violated expectation taught
-    question : to be put to the student
-    teach : a way to teach this student, with what is computed of it
-    """
-
-    lesson: Lesson | None = None
-    question: str = field(default="", repr=False)
-    teach: Marked | None = None
-
-
-@dataclass(frozen=True)
 class Reading:
     """Everything that was found out about one source, before it becomes what is written.
 
@@ -95,6 +81,10 @@ class Reading:
     marked : one for each note
     linked : the notes name their effects on what is known; else effects are judged from `verdicts` and by likeness
     entries : a ledger entry and its embedding, with the place of the note that it is of
+    lesson : what the violated expectation taught
+    question : to be put to the student
+    teach : a way to teach this student
+    retracted : matters that the student asks to forget or says are not true; None for what was said last
     valence : of the whole message, -1 to 1
     clarifies : the whole message, as the episode of a clarification, where doubts are open
     verdicts : on a new statement, by its content hash, beside a known memory, by its id
@@ -112,8 +102,79 @@ class Reading:
     linked: bool = False
     place: int = 0
     earlier: Mapping[NotePlace, str] = field(default_factory=dict)
-    beside: Beside = Beside()
-    retracted: tuple[RetractionRequest, ...] = ()
+    lesson: Lesson | None = None
+    question: str = field(default="", repr=False)
+    teach: Marked | None = None
+    retracted: tuple[Vector | None, ...] = field(default=(), repr=False)
     valence: float = 0.0
     verdicts: Mapping[tuple[str, str], PairVerdict] = field(default_factory=dict)
     clarifies: tuple[Note, Marked] | None = None
+
+
+TENTATIVE = 0.5
+"""Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
+STRENGTH = 0.5
+"""Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
+
+
+def new_memory(reading: Reading, note: Note, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID) -> Memory:
+    """The memory of one note; `place` is its number among the new ones of its source."""
+    scores, source, heard = reading.scores, reading.source, reading.heard
+    # A mind that says how important a note is has decided that it is kept; of others the end of the talk decides.
+    decided = scores.activity is None or note.importance is not None
+    share = 1.0 if decided else TENTATIVE
+    return replace(
+        blank_memory(source.at),
+        id=f"memory-{reading.key}-{place}",
+        modality=note.modality,
+        kind=note.kind,
+        domain=marked.domain,
+        content=marked.content,
+        speaker=heard.speaker,
+        before="\n".join(filter(None, (note.context, heard.before))),
+        gravity=share,
+        salience=_salience(reading, note, marked),
+        confidence=note.confidence,
+        strength=STRENGTH * share,
+        valence=marked.valence,
+        source_kind=source.kind,
+        source_refs=(source.ref,),
+        snr=reading.snr,
+        passes=max(1, heard.passes),
+        importance=scores.importance if note.importance is None else note.importance,
+        surprise=scores.surprise,
+        surprise_level=scores.level,
+        valid_at=note.valid_at or source.at,
+        invalid_at=note.invalid_at,
+        slot_key=marked.slot_key,
+        content_hash=marked.content_hash,
+        consolidated=decided,
+        role=role,
+        aspect=note.aspect,
+        quote=None if marked.words == marked.content else marked.words,
+        slot=note.slot,
+        utc_offset=offset_of(heard.at),
+    )
+
+
+def _salience(reading: Reading, note: Note, marked: Marked) -> float:
+    scored = salience(reading.scores.final, reading.snr, information(marked.words))
+    return scored if note.importance is None else max(scored, note.importance)
+
+
+def reinforced_memory(memory: Memory, reading: Reading) -> Memory:
+    """The same memory after it was said again: stronger, surer, and as present as what is used."""
+    at = max(reading.source.at, memory.last_accessed)
+    refs = memory.source_refs if reading.source.ref in memory.source_refs else (*memory.source_refs, reading.source.ref)
+    return replace(
+        memory,
+        gravity=boosted(gravity_now(memory, at)),
+        last_accessed=at,
+        strength=memory.strength + (1.0 - memory.strength) / 5,
+        confidence=memory.confidence + (1.0 - memory.confidence) / 5,
+        salience=max(memory.salience, salience(reading.scores.final, reading.snr, information(memory.words))),
+        importance=max(memory.importance, reading.scores.importance),
+        reinforcement_count=memory.reinforcement_count + 1,
+        last_reinforced_at=reading.source.at,
+        source_refs=refs,
+    )

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graphmem.flows.formation_memories import STRENGTH, new_memory
-from graphmem.flows.formation_reading import Marked, Reading
+from graphmem.flows.formation_reading import STRENGTH, Marked, Reading, new_memory
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     Domain,
@@ -130,7 +129,7 @@ def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> b
 
 def _begun(reading: Reading, work: WorkDone) -> New | None:
     """The memory of a lesson that begins; None where it cannot be told what it is about."""
-    heard, words = reading.heard, _words(reading.heard)
+    heard, words = reading.heard, _typed(reading.heard)
     content = heading(Doc(words), heard.task)
     if work.chance < BEGINS or not content:
         return None
@@ -140,7 +139,7 @@ def _begun(reading: Reading, work: WorkDone) -> New | None:
     memory = replace(
         new_memory(reading, note, marked, 1, MemoryRole.LESSON),
         id=f"lesson-{reading.key}",
-        before=_joined("", work.lines),
+        before=_with_lines("", work.lines),
         # That somebody worked on it is not weighed like what they said.
         gravity=1.0,
         strength=STRENGTH,
@@ -152,8 +151,8 @@ def _begun(reading: Reading, work: WorkDone) -> New | None:
 
 def _grown(lesson: Memory, reading: Reading, work: WorkDone) -> Memory:
     heard = reading.heard
-    quote = _joined(lesson.quote or "", [_words(heard)])
-    before = _joined(lesson.before or "", _new_lines(work, lesson))
+    quote = _with_lines(lesson.quote or "", [_typed(heard)])
+    before = _with_lines(lesson.before or "", _new_lines(work, lesson))
     return replace(
         lesson,
         content=heading(Doc(quote), heard.task) or lesson.content,
@@ -189,12 +188,12 @@ def _lines(lesson: Memory) -> int:
     return sum(len(text.split("\n")) for text in (lesson.quote, lesson.before) if text)
 
 
-def _joined(text: str, lines: Sequence[str]) -> str:
+def _with_lines(text: str, lines: Sequence[str]) -> str:
     """A text with further lines, as far as there is room."""
     return "\n".join(filter(None, (text, *lines)))[:MOST_CHARACTERS_KEPT]
 
 
-def _words(heard: Heard) -> str:
+def _typed(heard: Heard) -> str:
     """A message as it was typed, on one line."""
     return cleaned(heard.text)
 

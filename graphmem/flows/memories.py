@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound, RateLimited, Unavailable
-from graphmem.flows.gravity import CURVE
 from graphmem.flows.session_cache import ENDED, check_running, open_memories
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
@@ -31,12 +30,10 @@ from graphmem.store import memories
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
 from graphmem.store.graph import Graph
 from graphmem.store.memories import (
-    Cut,
     Filter,
     LoadedMemory,
     Marks,
     MemoryStanding,
-    Moment,
     Neighbourhood,
     find_marks,
     list_event_ids,
@@ -110,16 +107,14 @@ async def list_memories(
     if session is not None:
         await check_running(gm, session)
     cursor = None if after is None else _page_place(after)
-    found = await memories.list_memory_page(
-        gm.graph, who, wanted, Moment(gm.clock(), CURVE), Cut(first + 1, cursor), session
-    )
+    found = await memories.list_memory_page(gm.graph, who, wanted, gm.clock(), first + 1, cursor, session)
     items = tuple(found[:first])
     return Page(items, _page_cursor(items[-1]) if len(found) > first else None)
 
 
 async def count_memories(gm: Graphmem, who: Who, wanted: Filter) -> int:
     """Count the memories that match a filter."""
-    return await memories.count_of_student(gm.graph, who, wanted, Moment(gm.clock(), CURVE))
+    return await memories.count_of_student(gm.graph, who, wanted, gm.clock())
 
 
 async def find_around(

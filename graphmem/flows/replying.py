@@ -12,9 +12,8 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.concern import decided_danger, help_for
 from graphmem.flows.context import clear_facts
 from graphmem.flows.detection_plan import OWN_ENOUGH
-from graphmem.flows.findings import MessageFindings
+from graphmem.flows.findings import MessageFindings, TurnAttempt
 from graphmem.flows.fog import ReplyFilter, hidden_in
-from graphmem.flows.incoming import TurnAttempt
 from graphmem.flows.uncertainty_plan import is_time_to_raise
 from graphmem.model import (
     Answer,
@@ -70,7 +69,7 @@ async def remembered_for(
         question=None if question is None else question.text,
         weave=weave[:1] if calm else (),
     )
-    return await asyncio.to_thread(plan.recall, seen.message, held, found, gm.settings)
+    return await asyncio.to_thread(plan.recalled_for_turn, seen.message, held, found, gm.settings)
 
 
 async def _clear_answer(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,11 +13,12 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, GraphmemError, Locked, NotFound
 from graphmem.flows.ending import with_stems
 from graphmem.flows.uncertainty_plan import settled_sides, with_related
-from graphmem.model import UNSETTLED, Matrix, Memory, Session, Standing, Uncertainty, Unlocked, Vector, Who
+from graphmem.model import UNSETTLED, Fact, Matrix, Memory, Session, Standing, Uncertainty, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, students, uncertainties
 from graphmem.store.changes import (
     Changes,
+    Corrected,
     Deleted,
     New,
     Promotion,
@@ -27,8 +28,10 @@ from graphmem.store.changes import (
     Rewritten,
     Tolerance,
     Update,
+    Written,
     write,
 )
+from graphmem.store.jobs import Finished
 from graphmem.store.memories import LoadedMemory, MemoriesState
 from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import doc_of
@@ -38,8 +41,8 @@ MIN_WEIGHT = 0.5
 """Weight an edge needs to be followed."""
 USED_MARGIN = timedelta(minutes=15)
 """How far back uses of memories are read again: a turn counts them from its beginning, by the clock of its machine."""
-PLANNED_AGAIN = 3
-"""Times that changes are planned where memories change meanwhile."""
+PLANNED_AGAIN = 50
+"""Times that changes are planned where memories change meanwhile; each time another worker has got on."""
 ENDED = "This session has ended: open a new one."
 
 
@@ -199,65 +202,73 @@ def known_readings(gm: Graphmem, who: Who) -> dict[str, object]:
     )
 
 
-def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked], Unlocked]) -> None:
-    """Change the turn state that this process holds as the graph was changed, or drop it when it was stale already.
+async def write_planned(
+    gm: Graphmem,
+    session: Session,
+    planned: Callable[[OpenMemories], Awaitable[Changes | None]],
+    finished: Finished | None = None,
+    *,
+    stems: bool = True,
+) -> Changes | None:
+    """Plan changes of a student's memories and write them; they are planned anew where memories changed meanwhile.
 
     Parameters
     ----------
     gm : Graphmem
-    who : Who
-    version : of the student, after the write
-    change : of the turn state of the version before
-    """
-    held = gm.turn_state(who)
-    if held is None or held.state.version != version - 1:
-        gm.drop(who)
-        return
-    changed = change(held)
-    gm.cache.put(who, replace(changed, state=replace(changed.state, version=version)))
-
-
-async def write_changes(gm: Graphmem, session: Session, changes: Changes) -> bool:
-    """Write changes that belong to no job, with all that ends with what they end, and change what this process holds.
+    session : Session
+    planned : makes the changes; None where nothing is to be written
+    finished : the job that is done with them
+    stems : what stems from the memories that they end, ends with them (`graphmem.flows.ending`)
 
     Returns
     -------
-    False where memories changed since they were planned: then they were read again, and are to be planned anew
+    What was written; None where nothing was to be, or where the job is another worker's by now
 
     Raises
     ------
-    NotFound        there is no such student
-    """
-    changes = with_stems(changes, (await open_memories(gm, session)).index)
-    written = await write(gm.graph, session, changes, gm.clock())
-    if written is None:
-        raise NotFound("There is no such student: enrol the student first.")
-    if not written.current:
-        await open_memories(gm, session, (changes.known or 0) + 1)
-        return False
-    async with gm.memory_lock(session):
-        await apply_changes(gm, session, changes)
-    return True
-
-
-async def write_planned(
-    gm: Graphmem, session: Session, planned: Callable[[OpenMemories], Awaitable[Changes | None]]
-) -> Changes | None:
-    """Plan changes of a student's memories and write them; they are planned anew where memories changed meanwhile.
-
-    Returns
-    -------
-    What was written; None where nothing was to be
-
-    Raises
-    ------
+    NotFound        there is no such student or memory
     Conflict        memories kept changing; nothing was written
     """
     for _ in range(PLANNED_AGAIN):
-        changes = await planned(await open_memories(gm, session))
-        if changes is None or await write_changes(gm, session, changes):
+        held = await open_memories(gm, session)
+        changes = await planned(held)
+        if changes is None:
+            return None
+        changes = with_stems(changes, held.index) if stems else changes
+        # A turn under way would find what it depends on changed: it is let through first.
+        async with gm.lock(session) if changes.touches_turns else nullcontext():
+            written = await write(gm.graph, session, changes, gm.clock(), finished)
+            if written is not None and written.current and changes.touches_turns:
+                _apply_to_turn(gm, session, written, changes)
+        if written is None:
+            if finished is None:
+                raise NotFound("There is no such student or memory.")
+            return None
+        if written.current:
+            async with gm.memory_lock(session):
+                await apply_changes(gm, session, changes)
             return changes
+        await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: try again.")
+
+
+def _apply_to_turn(gm: Graphmem, session: Session, written: Written, changes: Changes) -> None:
+    """Add facts and questions to the turn state that this process holds, and take out facts that have ended."""
+    held = gm.turn_state(session)
+    if held is None or held.state.version != written.version - 1 or changes.of(Corrected):
+        gm.drop(session)
+        return
+    first = written.facts - len(changes.of(Fact)) + 1
+    new = [replace(fact, seq=first + place) for place, fact in enumerate(changes.of(Fact))]
+    replaced = {*(fact.id for fact in new), *changes.ended}
+    facts = (*reversed(new), *(fact for fact in held.facts if fact.id not in replaced))
+    state = replace(
+        held.state,
+        version=written.version,
+        questions=(*held.state.questions, *changes.questions),
+        facts=max((held.state.facts, *(fact.seq for fact in new))),
+    )
+    gm.cache.put(session, replace(held, state=state, facts=facts[: gm.settings.facts_kept]))
 
 
 async def with_feedback(gm: Graphmem, session: Session, changes: Changes, held: OpenMemories) -> Changes:

@@ -6,14 +6,13 @@ from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.concern import standing_level
-from graphmem.flows.ending import with_stems
-from graphmem.flows.facts import apply_learned, known_facts
+from graphmem.flows.facts import known_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
-from graphmem.flows.session_cache import known_readings, open_memories
+from graphmem.flows.session_cache import known_readings, open_memories, write_planned
 from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, is_own_belief
 from graphmem.language.analysis import domain_of
 from graphmem.model import (
@@ -36,7 +35,7 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store import surprises
-from graphmem.store.changes import Changes, Corrected, New, Origin, Update, renewed, write
+from graphmem.store.changes import Changes, Corrected, New, Origin, Update, renewed
 from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
@@ -46,8 +45,6 @@ from graphmem.validation import MESSAGE_LIMIT, checked_text
 
 EPISODES_AT_ONCE = 4
 """Surprising episodes that are analysed in one question."""
-SURPRISE_ATTEMPTS = 50
-"""Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 VERDICT_CHARACTERS = 2_000
 """Characters of what is said of a surprise."""
 LEVELS = tuple(Level)
@@ -100,7 +97,7 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
     written = 0
     for each, told_of_it in zip(claimed, found, strict=True):
-        written += await _written(gm, session, each, told_of_it, usage)
+        written += await _write_response(gm, session, each, told_of_it, usage)
         usage = Usage()
     return written
 
@@ -146,7 +143,7 @@ async def _understood(
         *(u.new for u in analysis.updates),
         *([procedure] if procedure else []),
     ]
-    worded, *updated = await _worded(gm, session, claimed, contents)
+    worded, *updated = await _described(gm, session, claimed, contents)
     return Understood(
         seq=claimed.seq,
         job=job,
@@ -162,7 +159,7 @@ async def _understood(
     )
 
 
-async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Sequence[str]) -> list[Worded]:
+async def _described(gm: Graphmem, session: Session, claimed: Claimed, contents: Sequence[str]) -> list[Worded]:
     """Embed, weigh and hash what is to be remembered."""
     readings, vectors = await gm.read(contents)
     return [
@@ -178,32 +175,20 @@ async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Se
     ]
 
 
-async def _written(
+async def _write_response(
     gm: Graphmem, session: Session, claimed: Claimed, understood: Understood | SurpriseJob, usage: Usage
 ) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
-    for _ in range(SURPRISE_ATTEMPTS):
-        held = await open_memories(gm, session)
-        changes = (
-            responding.planned_response(understood, held.index, held.version)
-            if isinstance(understood, Understood)
+
+    async def planned(held: OpenMemories) -> Changes:
+        if not isinstance(understood, Understood):
             # The mind tells with its notes what follows.
-            else Changes(held.version, "surprise", origin=Origin(SourceKind.CHAT, understood.turn_id))
-        )
-        changes = with_stems(changes.plus(*await topics_of(gm, session, changes.of(New))), held.index)
-        done = Finished(claimed, usage, gm.settings.facts_kept)
-        # A turn under way would find its student changed, so it is let through first.
-        async with gm.lock(session):
-            written = await write(gm.graph, session, changes, gm.clock(), done)
-            if written is not None and written.current and changes.touches_turns:
-                apply_learned(gm, session, written, changes)
-        if written is None:
-            return False
-        if written.current:
-            await open_memories(gm, session, held.version + 1)
-            return True
-        await open_memories(gm, session, held.version + 1)
-    raise Conflict("Memories of this student keep changing: the surprise is responded to later.")
+            return Changes(held.version, "surprise", origin=Origin(SourceKind.CHAT, understood.turn_id))
+        changes = responding.planned_response(understood, held.index, held.version)
+        return changes.plus(*await topics_of(gm, session, changes.of(New)))
+
+    finished = Finished(claimed, usage, gm.settings.facts_kept)
+    return await write_planned(gm, session, planned, finished) is not None
 
 
 async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:
@@ -268,28 +253,23 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
     """
     if note:
         checked_text("note", note, VERDICT_CHARACTERS)
-    for _ in range(SURPRISE_ATTEMPTS):
-        held = await open_memories(gm, session)
+
+    async def planned(held: OpenMemories) -> Changes | None:
         memory, found = held.index.get(memory_id), await surprises.find_surprised(gm.graph, session, memory_id)
         if memory is None or found is None:
             raise NotFound("There is no such memory.")
         if found.verdict is verdict:
-            return memory
+            return None
         surprising = held.index.get(found.memory_id) or memory
-        revised = _revised(surprising, found, verdict, held.index)
+        revised = _consequences(surprising, found, verdict, held.index)
         corrected = Corrected(surprising.id, revised.correction, note)
-        changes = Changes(held.version, verdict, (*updates(revised, gm.clock()), corrected))
-        changes = with_stems(changes, held.index)
-        async with gm.lock(session):
-            written = await write(gm.graph, session, changes, gm.clock())
-            gm.drop(session)
-        if written is None:
-            raise NotFound("There is no such memory.")
-        held = await open_memories(gm, session, held.version + 1)
-        changed = held.index.get(memory_id)
-        if written.current and changed is not None:
-            return changed
-    raise Conflict("Memories of this student keep changing: say it again.")
+        return Changes(held.version, verdict, (*updates(revised, gm.clock()), corrected))
+
+    await write_planned(gm, session, planned)
+    memory = (await open_memories(gm, session)).index.get(memory_id)
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    return memory
 
 
 @dataclass(frozen=True)
@@ -309,7 +289,7 @@ class Revised:
     reopened: tuple[str, ...] = ()
 
 
-def _revised(memory: Memory, found: Surprised, verdict: Verdict, known: SearchIndex) -> Revised:
+def _consequences(memory: Memory, found: Surprised, verdict: Verdict, known: SearchIndex) -> Revised:
     """Changes that follow from a verdict: one level up with all that goes with it, or all the way down."""
     if memory.surprise is None or memory.surprise_level is None:
         raise InvalidInput("Nothing was surprising about this memory: name one that was formed of a turn.")

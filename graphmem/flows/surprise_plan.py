@@ -6,8 +6,7 @@ from datetime import UTC
 
 from graphmem.flows.detection_plan import said_the_same
 from graphmem.flows.facts import learned
-from graphmem.flows.formation_memories import STRENGTH
-from graphmem.flows.formation_reading import Reading
+from graphmem.flows.formation_reading import STRENGTH, Reading
 from graphmem.maths.salience import salience
 from graphmem.model import (
     Analysis,
@@ -30,7 +29,7 @@ from graphmem.model import (
     SurpriseResponse,
     Vector,
 )
-from graphmem.model.memory import offset_of
+from graphmem.model.memory import blank_memory, offset_of
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, NewQuestion, Origin, Span, Update, renewed
 from graphmem.store.jobs import SurpriseJob
@@ -132,20 +131,20 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
     Source: spec 5.
     """
     job, analysis, level = understood.job, understood.analysis, understood.job.level
-    episode = _episode(understood)
+    episode = _new_episode(understood)
     new, edges, revisions = [episode], list[NewEdge](), list[Revision]()
     shaken = level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
     shifted = level is Level.PARADIGM_SHIFT
     if shaken:
         for place, (update, worded) in enumerate(zip(analysis.updates, understood.updates, strict=True), 1):
-            revision = _revised(understood, place, update, worded, known, new)
+            revision = _revision(understood, place, update, worded, known, new)
             if revision is not None:
                 revisions.append(revision)
                 edges += _revision_edges(revision, update, job, known)
     if shifted and understood.procedure is not None:
         procedure_id = _procedure(understood, understood.procedure, known, new)
         edges.append(NewEdge(episode.memory.id, procedure_id, EdgeType.ENABLES, 1.0))
-    linked = tuple(_linked(understood, known)) if shifted else ()
+    linked = tuple(_prior_links(understood, known)) if shifted else ()
     edges += linked
     facts = new_facts(understood, known)
     questions = tuple(_questions(understood, "question", understood.analysis.questions)) if shifted else ()
@@ -190,7 +189,7 @@ def with_response(changes: Changes, reading: Reading, known: SearchIndex) -> Cha
     level, signal = reading.scores.level, reading.scores.surprise
     if level is None or level is Level.NORMAL or signal is None or not changes.of(New):
         return changes
-    lesson, violated = reading.beside.lesson, reading.heard.violated
+    lesson, violated = reading.lesson, reading.heard.violated
     foreseen = f"Expected {quoted(violated.predicted)}" if violated is not None else "Nothing else was expected"
     explanation = f"{foreseen}, heard {quoted(reading.heard.text)} (signal {signal:.2f})."
     revisions = tuple(_named_revisions(changes, known))
@@ -233,8 +232,8 @@ def _named_actions(
         yield SurpriseAction("connect_prior", episode_ids=linked)
     if changes.questions:
         yield SurpriseAction("queue_questions", questions=tuple(each.text for each in changes.questions))
-    if reading.beside.teach is not None:
-        yield SurpriseAction("self_reflect", reflection=reading.beside.teach.content)
+    if reading.teach is not None:
+        yield SurpriseAction("self_reflect", reflection=reading.teach.content)
 
 
 def _overtaken(new: Sequence[New], job: SurpriseJob, known: SearchIndex) -> Iterator[New]:
@@ -273,7 +272,7 @@ def _actions(
 
 
 def _held_before(memory: Memory, job: SurpriseJob) -> bool:
-    held = _holds(memory) or _ended_by(memory, job)
+    held = _still_holds(memory) or _ended_by(memory, job)
     return held and memory.timestamp <= job.at and job.turn_id not in memory.source_refs
 
 
@@ -282,7 +281,7 @@ def _ended_by(memory: Memory, job: SurpriseJob) -> bool:
     return memory.reliability is Reliability.SUPERSEDED and memory.invalid_at == job.at
 
 
-def _holds(memory: Memory) -> bool:
+def _still_holds(memory: Memory) -> bool:
     doubtful = memory.reliability in (Reliability.SUPERSEDED, Reliability.CONTRADICTED)
     return not doubtful and memory.invalid_at is None
 
@@ -304,7 +303,7 @@ def _said_then(job: SurpriseJob, known: SearchIndex) -> Iterator[Memory]:
             yield memory
 
 
-def _linked(understood: Understood, known: SearchIndex) -> Iterator[NewEdge]:
+def _prior_links(understood: Understood, known: SearchIndex) -> Iterator[NewEdge]:
     """Edges from the episode to the prior memories nearest to it."""
     near = [
         (memory, cosine)
@@ -327,11 +326,11 @@ def _procedure(understood: Understood, worded: Worded, known: SearchIndex, new: 
         modality=Modality.PROCEDURAL,
         kind=MemoryKind.CONCEPT,
     )
-    new.append(_remembered(understood, made, _unlike(worded, known)))
+    new.append(_made_memory(understood, made, _unlike(worded, known)))
     return made.id
 
 
-def _revised(
+def _revision(
     understood: Understood, place: int, update: BeliefUpdate, worded: Worded, known: SearchIndex, new: list[New]
 ) -> Revision | None:
     """A belief update with the memory of the new understanding, which may be remembered already; else it is added.
@@ -342,8 +341,8 @@ def _revised(
     prior = None if update.prior_id is None else known.get(update.prior_id)
     if prior is not None and prior.content_hash == worded.content_hash:
         return None
-    held = prior if prior is not None and (_holds(prior) or _ended_by(prior, understood.job)) else None
-    twin = _formed(update, understood.job, known, but=held) or _twin(worded, known, new, but=held)
+    held = prior if prior is not None and (_still_holds(prior) or _ended_by(prior, understood.job)) else None
+    twin = _same_words(update, understood.job, known, but=held) or _twin(worded, known, new, but=held)
     if twin is None:
         made = Made(
             id=f"belief-{understood.seq}-{place}",
@@ -353,7 +352,7 @@ def _revised(
             kind=update.kind,
             confidence=update.confidence,
         )
-        new.append(_remembered(understood, made, _unlike(worded, known)))
+        new.append(_made_memory(understood, made, _unlike(worded, known)))
     return Revision(
         prior_id=None if held is None else held.id,
         new_id=new[-1].memory.id if twin is None else twin.id,
@@ -387,12 +386,12 @@ def _revision_edges(
         yield NewEdge(revision.new_id, revision.prior_id, EdgeType.REFINES, 1.0)
 
 
-def _formed(update: BeliefUpdate, job: SurpriseJob, known: SearchIndex, but: Memory | None) -> Memory | None:
+def _same_words(update: BeliefUpdate, job: SurpriseJob, known: SearchIndex, but: Memory | None) -> Memory | None:
     """The memory that formation made of the very words of a new understanding."""
     new = said(update.new)
     for memory in _said_then(job, known):
         words = said(memory.quote or memory.content or "")
-        own = memory.role is MemoryRole.SAID and not memory.speaker and _holds(memory) and memory is not but
+        own = memory.role is MemoryRole.SAID and not memory.speaker and _still_holds(memory) and memory is not but
         if own and words and (words in new or new in words):
             return memory
     return None
@@ -405,7 +404,7 @@ def _twin(worded: Worded, known: SearchIndex, new: Sequence[New], but: Memory | 
     near = [memory for memory, cosine in known.nearest(worded.vector, LINKED) if cosine >= SAME_COSINE]
     alike = (m for m in near if said_the_same(m.content or "", worded.content) and m.role is not MemoryRole.EPISODE)
     return next(
-        (m for m in (*made, same, *alike) if m is not None and m is not but and _holds(m) and not m.speaker),
+        (m for m in (*made, same, *alike) if m is not None and m is not but and _still_holds(m) and not m.speaker),
         None,
     )
 
@@ -437,7 +436,7 @@ def _episode_id(understood: Understood) -> str:
     return f"episode-{understood.seq}"
 
 
-def _episode(understood: Understood) -> New:
+def _new_episode(understood: Understood) -> New:
     made = Made(
         id=_episode_id(understood),
         role=MemoryRole.EPISODE,
@@ -446,31 +445,23 @@ def _episode(understood: Understood) -> New:
         kind=MemoryKind.EPISODE,
         confidence=1.0,
     )
-    return _remembered(understood, made, understood.episode)
+    return _made_memory(understood, made, understood.episode)
 
 
-def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
+def _made_memory(understood: Understood, made: Made, worded: Worded) -> New:
     job, at = understood.job, understood.job.at.astimezone(UTC)
-    memory = Memory(
+    memory = replace(
+        blank_memory(at),
         id=made.id,
         modality=made.modality,
         kind=made.kind,
         domain=worded.domain,
         content=worded.content,
-        speaker=None,
         before="" if made.role is MemoryRole.EPISODE else job.before,
-        gravity=1.0,
         salience=salience(job.importance * (1 + job.signal), understood.snr, information(worded.content)),
         confidence=made.confidence,
         strength=STRENGTH,
         valence=worded.valence,
-        timestamp=at,
-        last_accessed=at,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
-        source_kind=SourceKind.CHAT,
         source_refs=(job.turn_id,),
         snr=understood.snr,
         passes=1,
@@ -478,10 +469,6 @@ def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
         surprise=job.signal,
         surprise_level=job.level,
         flashbulb=job.level is Level.PARADIGM_SHIFT and made.role is MemoryRole.EPISODE,
-        valid_at=at,
-        invalid_at=None,
-        slot_key=None,
-        merged_count=0,
         content_hash=worded.content_hash,
         consolidated=True,
         role=made.role,

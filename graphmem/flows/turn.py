@@ -13,18 +13,18 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
+from graphmem.flows import scoring
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.budget import within_budget_of
 from graphmem.flows.concern import decided_danger, raised_by_turn
-from graphmem.flows.findings import find_in_message, open_doubts_of, with_vector
-from graphmem.flows.incoming import Incoming as Incoming
-from graphmem.flows.incoming import TurnAttempt
+from graphmem.flows.findings import Incoming as Incoming
+from graphmem.flows.findings import TurnAttempt, find_in_message, open_doubts_of, with_vector
 from graphmem.flows.replying import answer_of, question_to_ask, remembered_for
 from graphmem.flows.session_cache import ENDED, note_used, open_memories
 from graphmem.flows.students import renew_if_due
 from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import may_answer
-from graphmem.language.analysis import MessageAnalysis, is_own_matter
+from graphmem.language.analysis import MessageAnalysis
 from graphmem.model import (
     Matrix,
     Message,
@@ -153,7 +153,7 @@ async def _attempt(
         # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
         early: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
         reading = group.create_task(gm.reader.read_early(incoming.doc.text, early))
-        embedding = group.create_task(_embedded(gm, incoming, reading, early))
+        embedding = group.create_task(_message_vectors(gm, incoming, reading, early))
         held = _trusted(gm, session, incoming, mind, on_token)
         if held is None:
             before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
@@ -212,8 +212,8 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
     recalled = await remembered_for(gm, attempt.held, seen, question, doubts)
     answer = await answer_of(gm, session, attempt, seen, recalled)
     danger = decided_danger(seen.danger, None if seen.false_alarm else answer.value.danger, judged=answer.value.judged)
-    own = plan.judged_anew(seen.own_score, answer.value.came_true, seen.state)
-    own = plan.levelled(own, seen.told, seen.state.turns, shaken=seen.shaken)
+    own = scoring.judged_anew(seen.own_score, answer.value.came_true, seen.state)
+    own = scoring.levelled(own, seen.told, seen.state.turns, shaken=seen.shaken)
     replied_by = plan.APP if seen.own_reply is not None else gm.mind.name
     judged = seen.own_reply is not None or answer.value.judged
     if judged:
@@ -222,10 +222,8 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
     return plan.TurnThought(
         student_id=session.student_id,
         turn_id=attempt.incoming.turn_id,
-        message=seen.message,
-        state=seen.state,
-        score=own if danger is None else plan.grave(own),
-        asked=seen.asked,
+        seen=seen,
+        score=own if danger is None else scoring.grave(own),
         recalled=recalled,
         answer=replace(
             answer,
@@ -234,20 +232,12 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         ),
         replied_by=replied_by,
         question=question,
-        starts=seen.starts,
-        own_matter=is_own_matter(seen.reading.scores),
-        passes=seen.reading.passes,
         danger=danger,
         raised=None
         if danger is None
         else raised_by_turn(gm, session, seen.state.turns + 1, seen.message, danger, own.level),
-        false_alarm=seen.false_alarm,
         may_answer=may_answer(doubts, seen.talk),
-        talk=seen.said,
-        task=seen.task,
-        opener=seen.opener,
         used=used,
-        noticed=seen.noticed.doubt,
         judged=judged,
     )
 
@@ -311,7 +301,7 @@ def _incoming(received: turns.Received, reply: str | None) -> Incoming:
     return Incoming(received.turn_id, received.text, received.at, reply, received.task, received.opener, received.used)
 
 
-async def _embedded(
+async def _message_vectors(
     gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageAnalysis], early: asyncio.Future[Vector]
 ) -> Matrix:
     """Rows for the message, its opener and the app's own reply, as far as there are such.

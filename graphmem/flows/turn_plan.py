@@ -1,50 +1,38 @@
-"""Decisions of a turn, as pure functions: its score, what is recalled, and everything it will write."""
+"""Decisions of a turn, as pure functions: what is recalled, and everything it will write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
-import numpy as np
-
-from graphmem.flows.sensing import Sensed
+from graphmem.flows.findings import MessageFindings
+from graphmem.flows.scoring import Score, stacked_vectors, vector_of
 from graphmem.flows.uncertainty_plan import MOST_RAISED, REASSURED_BY, raised, shifted_tolerance
 from graphmem.language.analysis import MessageAnalysis
-from graphmem.language.heads import HeadScores
-from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
-from graphmem.maths.surprise import MessageParts
 from graphmem.model import (
     OF_A_SITTING,
     Answer,
     AskedFor,
-    Attention,
     Author,
     Danger,
     Job,
     JobState,
     Level,
-    Matrix,
     Message,
-    Mismatch,
-    Prediction,
     Question,
     RecalledId,
     RecalledTurn,
     Remembered,
     Response,
     State,
-    Task,
     TurnOutcome,
-    Uncertainty,
     Unlocked,
-    Vector,
 )
 from graphmem.search.selection import shown
 from graphmem.settings import Settings
 from graphmem.store.jobs import FormJob, NewJob, SurpriseJob
-from graphmem.store.turns import Boost, Raised, TurnWrite
-from graphmem.text import matching
+from graphmem.store.turns import WORKING_MEMORY, Boost, Raised, TurnWrite
 from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
@@ -52,202 +40,31 @@ from graphmem.text.headings import heading
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
 
-WORKING_MEMORY = 50
-"""Raw turns kept while a session is open."""
-
 CONTEXT_TOKENS = 2000
 """Tokens of what is recalled for a turn."""
 
 TURNS_RECALLED = 5
 """Recent turns recalled for a turn."""
 
-SURPRISE_WINDOW = 50
-"""Messages that a new one is compared with (spec 5)."""
 IN_SIGHT = 3
 """Turns so recent that nobody needs to be reminded of them."""
 SIGNALS = 100
 """Latest sums of surprise that are kept of a student, uncalibrated."""
-IN_TALK = 5
-"""Messages of the student before a surprising one that are read with it."""
 EPISODE_AFTER, EPISODE_EVERY = 3, 5
 """Turns between two episodes where another matter begins, and where a message only has little to do with the last."""
 TALK_BEFORE, TALK_CHARACTERS = 2, 400
 """Messages before one that may name whom it speaks of, and how much of their ends."""
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
-GRAVE_FROM = 0.9
-"""Chance from which on a message tells something grave: 84 % of 116 life events have it, and none of 200 messages of
-tutoring."""
 IDLE_TALK, SURELY_IDLE = ("greeting", "goodbye", "thanks", "reaction"), 0.9
 """What a message does of which nothing is formed, and the chance from which on it does."""
-RAISING_NOTHING = ("nothing", "ordinary")
-"""Weights that raise no level."""
-FIRST_SHIFT = 5
-"""The first message of a student that may be a paradigm shift."""
 APP = "app"
 """Who replied when the app wrote the reply itself; else the name of a mind."""
 SIMILAR = 0.35
 """Cosine from which an earlier turn fits a message."""
 
 
-@dataclass(frozen=True)
-class Familiar:
-    """What the student's memories know of a message.
-
-    named : it names an entity of theirs
-    likest : cosine of the memory nearest to it; 0 where there is none
-    """
-
-    named: bool = False
-    likest: float = 0.0
-
-
-LITTLE_KNOWN = 4
-"""Turns of a student after which a signal alone may be a paradigm shift (spec 5)."""
-
-
-@dataclass(frozen=True)
-class Score:
-    """Scores of a message, computed before any mind is asked (spec 4 to 6).
-
-    surprising : the sum that `surprise` is calibrated from
-    rate : messages a minute
-    parts : of message surprise, before calibration
-    unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
-    parrot : what the student's own message before would have matched; None where nothing was expected
-    told : float in [0, 1], the chance that what it tells is grave
-    """
-
-    match: float | None
-    surprise: float
-    surprising: float
-    level: Level
-    importance: float
-    threshold: float
-    attention: tuple[Attention, ...]
-    rate: float
-    parts: MessageParts
-    unusual: tuple[str, ...] = ()
-    parrot: float | None = None
-    told: float = 0.0
-
-    @property
-    def matched(self) -> bool | None:
-        """True if the expectation came true; None where there was none."""
-        return None if self.match is None else self.match >= matching.MATCHED
-
-
-def score(
-    message: Message,
-    known: Sequence[Message],
-    state: State,
-    sensed: Sensed,
-    task: Task | None = None,
-    familiar: Familiar | None = None,
-) -> Score:
-    """Score a message against the conversation and what was expected of it.
-
-    Parameters
-    ----------
-    message : Message, with embedding
-    known : messages of the session, oldest first; those without an embedding are not compared in meaning
-    state : State
-    sensed : Sensed, what the models make of it
-    task : Task, what the talk is about, if that is known
-    familiar : Familiar, what the student's memories know of it; None where there are none
-    """
-    window, familiar = known[-SURPRISE_WINDOW:], familiar or Familiar()
-    vector = _vector(message)
-    parts = _parts(message, window, task)
-    error = None if sensed.match is None else surprise.prediction_error(sensed.match, sensed.likely)
-    surprising = surprise.combined(surprise.message_surprise(parts), error, sensed.told)
-    signal = surprise.signal(surprising, state.signals)
-    level = _level(signal, state)
-    now = message.at.timestamp()
-    # The replies come as fast as they are made: how busy it is, the student says.
-    said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
-    rate = features.messages_per_minute([*said, now], now)
-    latest = max((m.at.timestamp() for m in window), default=now)
-    distance = min(features.distance(_matrix(window, len(vector)), vector), 1.0 - familiar.likest)
-    values = importance.Features(
-        mentioned=float(familiar.named or matching.named(doc_of(message), [state.companion.name])),
-        recency=features.recency(now - latest),
-        heat=importance.activity(rate),
-        expertise=_expertise(doc_of(message), state.companion.expertise, task),
-        novelty=surprise.novelty(distance),
-        emotion=sensed.emotion,
-    )
-    warmth = importance.temperature(importance.activity(rate))
-    return Score(
-        match=sensed.match,
-        surprise=signal,
-        surprising=surprising,
-        level=level,
-        importance=importance.importance(values, warmth),
-        threshold=importance.threshold(rate),
-        attention=importance.attention(values, warmth),
-        rate=rate,
-        parts=parts,
-        unusual=() if level is Level.NORMAL else surprise.unusual(parts),
-        parrot=sensed.parrot,
-        told=sensed.told,
-    )
-
-
-def judged_anew(scored: Score, match: float | None, state: State) -> Score:
-    """The score of a message once a mind has said whether what was expected came true; as it was where none has."""
-    if match is None:
-        return scored
-    error = surprise.prediction_error(match)
-    surprising = surprise.combined(surprise.message_surprise(scored.parts), error, scored.told)
-    signal = surprise.signal(surprising, state.signals)
-    level = _level(signal, state)
-    unusual = () if level is Level.NORMAL else surprise.unusual(scored.parts)
-    return replace(scored, match=match, surprise=signal, surprising=surprising, level=level, unusual=unusual)
-
-
-def _level(signal: float, state: State) -> Level:
-    """Level of a signal; of a student of whom little is known none is a paradigm shift by its signal alone."""
-    found = surprise.level(signal, surprise.thresholds(state.corrections))
-    shaken = found is Level.PARADIGM_SHIFT and state.turns < LITTLE_KNOWN
-    return Level.COGNITIVE_DISSONANCE if shaken else found
-
-
-def _expertise(doc: Doc, topics: Sequence[str], task: Task | None) -> float:
-    """Overlap of a message with the companion's expertise or with the concepts in work, whichever is more."""
-    in_work = len(doc.stems & task.stems) / max(1, len(doc.stems)) if task is not None else 0.0
-    return max(matching.overlap(doc, topics), in_work)
-
-
-def levelled(scored: Score, told: HeadScores | None, turns: int, *, shaken: bool) -> Score:
-    """Return the score of a message with the level that goes with how much it tells (spec 5).
-
-    Parameters
-    ----------
-    scored : Score
-    told : answers of the encoder's heads to the message; None where it surely tells nothing
-    turns : of the student before it
-    shaken : whether it takes back what was believed
-    """
-    weight, levels = "nothing" if told is None else told.likely("weight"), list(Level)
-    grave_told = shaken or (told is not None and told.chance("weight", "grave") >= GRAVE_FROM)
-    least = Level.COGNITIVE_DISSONANCE if grave_told else Level.NORMAL if weight in RAISING_NOTHING else Level.BOUNDARY
-    early = turns + 1 < FIRST_SHIFT
-    most = Level.NORMAL if weight == "nothing" else Level.PARADIGM_SHIFT
-    if early and most is Level.PARADIGM_SHIFT:
-        # Who introduces themselves surprises nobody.
-        most = Level.BOUNDARY if weight in RAISING_NOTHING else Level.COGNITIVE_DISSONANCE
-    place = max(levels.index(least), min(levels.index(scored.level), levels.index(most)))
-    return replace(scored, level=levels[place])
-
-
-def grave(scored: Score) -> Score:
-    """The score of a message that says something grave: at least cognitive dissonance, whatever the signal (spec 5)."""
-    shaken = scored.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
-    return scored if shaken else replace(scored, level=Level.COGNITIVE_DISSONANCE)
-
-
-def recall(
+def recalled_for_turn(
     message: Message,
     unlocked: Unlocked,
     found: Remembered,
@@ -266,9 +83,9 @@ def recall(
     pairs = exchanges(unlocked.messages)
     messages = [message for message, _ in pairs]
     said = messages[:-IN_SIGHT]
-    vector = _vector(message)
+    vector = vector_of(message)
     first = unlocked.state.turns - len(unlocked.turn_ids) + 1
-    similarities = (_matrix(said, len(vector)) @ vector).tolist()
+    similarities = (stacked_vectors(said, len(vector)) @ vector).tolist()
     fitting = [
         RecalledTurn(first + i, m.text, pairs[i][1].text, similarity)
         for i, (m, similarity) in enumerate(zip(said, similarities, strict=True))
@@ -287,18 +104,6 @@ def exchanges(messages: Sequence[Message]) -> list[tuple[Message, Message]]:
     return [(said, reply) for said, reply in pairwise(messages) if said.author is Author.STUDENT]
 
 
-def said_before(messages: Sequence[Message], at: datetime) -> tuple[str, ...]:
-    """The student's latest messages of the sitting that goes on at a moment, oldest first."""
-    said: list[str] = []
-    for message in reversed(messages):
-        if (at - message.at).total_seconds() >= features.SEGMENT_GAP:
-            break
-        if message.author is Author.STUDENT:
-            said.append(message.text)
-            at = message.at
-    return tuple(said[:IN_TALK][::-1])
-
-
 def latest_turns(messages: Sequence[Message], most: int) -> tuple[Message, ...]:
     """The end of a talk: so many of the student's messages, with what stood around them."""
     asked = [i for i, m in enumerate(messages) if m.author is Author.STUDENT]
@@ -310,62 +115,41 @@ def boost(memory_id: str, gravity: float) -> Boost:
     return Boost(memory_id, boosted(gravity))
 
 
-def mismatch(
-    state: State, message: Message, asked: str, talk: Sequence[str], name: str | None = None
-) -> Mismatch | None:
-    """An expectation and what was said, with what a lesson may rest on;"""
-    if state.prediction is None:
-        return None
-    before = talk[-1] if talk else ""
-    return Mismatch(state.prediction.text, message.text, asked, message.at, before, name, message.reading)
-
-
 @dataclass(frozen=True)
 class TurnThought:
     """Everything that was found out about a turn, before it becomes what is written.
 
+    score : of the message, with what the reply says of the expectation and of danger
     question : one that waited, and that the reply asks
-    passes : how often formation reads the message; not at all where it tells nothing
-    starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
-    own_matter : whether it is work, or tells of the student: other messages only react to what was said
-    talk : the student's messages before it that are in sight, oldest first
     danger : that the message tells of, with the concern it raises
-    false_alarm : it says again what was taken back as a concern
     may_answer : the reply before it raised a doubt
-    task, opener : what the talk is about, and what the tutor said before the message and nothing else held
     used : the memories that the app's own reply was built on
-    noticed : a doubt that the message itself raises
     judged : whoever replied can tell whether it was right: a tutor or a language model, not the offline mind
     """
 
     student_id: str
     turn_id: str
-    message: Message
-    state: State
+    seen: MessageFindings
     score: Score
-    asked: str
     recalled: Remembered
     answer: Answer[Response]
     replied_by: str
-    question: Question | None = None
-    passes: int = 1
-    starts: bool = False
-    own_matter: bool = True
-    talk: tuple[str, ...] = ()
-    danger: Danger | None = None
-    raised: Raised | None = None
-    false_alarm: bool = False
-    may_answer: bool = False
-    task: Task | None = None
-    opener: Message | None = None
-    used: tuple[Boost, ...] = ()
-    noticed: Uncertainty | None = None
-    judged: bool = True
+    question: Question | None
+    danger: Danger | None
+    raised: Raised | None
+    may_answer: bool
+    used: tuple[Boost, ...]
+    judged: bool
 
     @property
     def own_level(self) -> Level | None:
         """Level that the message has without the danger it tells of; None where it tells of none."""
         return None if self.raised is None else self.raised.raised.level
+
+    @property
+    def task(self) -> str:
+        """What the talk is about; empty where the app gave no task."""
+        return "" if self.seen.task is None else self.seen.task.text
 
 
 def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> TurnWrite:
@@ -377,22 +161,22 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
     settings : Settings
     now : datetime
     """
-    state, scored, answer = thought.state, thought.score, thought.answer
+    state, scored, answer = thought.seen.state, thought.score, thought.answer
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
-    tells = thought.danger is not None or thought.passes > 0
-    doc = doc_of(thought.message)
+    tells = thought.danger is not None or thought.seen.reading.passes > 0
+    doc = doc_of(thought.seen.message)
     # What tells nothing as a whole may hold a piece that does, which formation finds.
     answers = thought.may_answer or bool(retractions(doc.text) or told_clauses(doc))
-    answers = answers or tells_attribute(doc) or answers_question(doc, thought.asked)
+    answers = answers or tells_attribute(doc) or answers_question(doc, thought.seen.asked)
     surprising = _surprise_jobs(thought, seq) if tells else ()
-    forms = tells or answers or not is_idle(thought.message)
+    forms = tells or answers or not is_idle(thought.seen.message)
     jobs = (*(_form_jobs(thought, seq, tells=tells or answers) if forms else ()), *surprising)
     outcome = _outcome(thought, jobs, now)
-    doubts = tuple(raised(each.doubt, thought.message.at) for each in thought.recalled.weave)
+    doubts = tuple(raised(each.doubt, thought.seen.message.at) for each in thought.recalled.weave)
     passed_over = REASSURED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
     return TurnWrite(
-        text=thought.message.text,
+        text=thought.seen.message.text,
         replied_by=thought.replied_by,
         outcome=outcome,
         prediction=answer.value.prediction,
@@ -407,10 +191,10 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
         question=thought.question,
         raised=thought.raised,
         doubts=doubts,
-        noticed=thought.noticed,
+        noticed=thought.seen.noticed.doubt,
         tolerance=shifted_tolerance(state.companion.tolerance, passed_over),
-        task="" if thought.task is None else thought.task.text,
-        opener=None if thought.opener is None else thought.opener.text,
+        task=thought.task,
+        opener=None if thought.seen.opener is None else thought.seen.opener.text,
     )
 
 
@@ -419,8 +203,8 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
     scored, answer = thought.score, thought.answer
     return TurnOutcome(
         turn_id=thought.turn_id,
-        seq=thought.state.turns + 1,
-        at=thought.message.at.astimezone(UTC),
+        seq=thought.seen.state.turns + 1,
+        at=thought.seen.message.at.astimezone(UTC),
         reply=answer.value.reply.text,
         degraded=answer.degraded,
         match=scored.match,
@@ -458,52 +242,31 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
     """Cached state after a turn: one turn more, the oldest beyond working memory dropped."""
     asked = write.question
     state = replace(
-        thought.state,
+        thought.seen.state,
         version=version,
         turns=write.outcome.seq,
         facts=write.facts,
         prediction=write.prediction,
         signals=write.signals,
-        episode_turn=write.outcome.seq if write.episode else thought.state.episode_turn,
-        questions=tuple(q for q in thought.state.questions if asked is None or q.id != asked.id),
-        asked_turn=thought.state.asked_turn if asked is None else write.outcome.seq,
+        episode_turn=write.outcome.seq if write.episode else thought.seen.state.episode_turn,
+        questions=tuple(q for q in thought.seen.state.questions if asked is None or q.id != asked.id),
+        asked_turn=thought.seen.state.asked_turn if asked is None else write.outcome.seq,
     )
     most = WORKING_MEMORY
-    opener = () if thought.opener is None else (annotated(thought.opener),)
-    messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
+    opener = () if thought.seen.opener is None else (annotated(thought.seen.opener),)
+    messages = (*unlocked.messages, *opener, thought.seen.message, annotated(thought.answer.value.reply))
     return replace(
         unlocked,
         state=state,
         messages=latest_turns(messages, most),
         turn_ids=(*unlocked.turn_ids, thought.turn_id)[-most:],
-        task=thought.task,
+        task=thought.seen.task,
     )
 
 
 def annotated(message: Message) -> Message:
     """The same message with the Doc that later turns read it by."""
     return message if message.doc is not None else replace(message, doc=doc_of(message))
-
-
-def expected_in_session(prediction: Prediction | None, known: Sequence[Message]) -> Prediction | None:
-    """What was foreseen of a message; nothing of the first one of a session, which answers no prediction (spec 4)."""
-    foreseen = prediction is not None and bool(prediction.text)
-    return prediction if foreseen and any(m.author is Author.STUDENT for m in known) else None
-
-
-def _parts(message: Message, window: Sequence[Message], task: Task | None) -> surprise.MessageParts:
-    """The parts of a message's surprise."""
-    own = [m for m in window if m.author == message.author]
-    times = [m.at.timestamp() for m in own]
-    history = surprise.History(
-        vectors=_matrix(window, len(_vector(message))),
-        gaps=[max(0.0, b - a) for a, b in pairwise(times)],
-        authors=[m.author for m in window],
-        lengths=[len(m.text) for m in own],
-        task=None if task is None else task.embedding,
-    )
-    gap = max(0.0, message.at.timestamp() - times[-1]) if times else 0.0
-    return surprise.message_parts(history, _vector(message), gap, message.author, len(message.text))
 
 
 def is_idle(message: Message) -> bool:
@@ -518,13 +281,13 @@ def is_idle(message: Message) -> bool:
 
 def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:
     """The job by which a message is remembered: what there is to keep of it, a mind decides."""
-    message, scored = thought.message, thought.score
-    found = mismatch(thought.state, message, thought.asked, thought.talk)
-    violated = scored.matched is False and found is not None and thought.danger is None
+    message, scored = thought.seen.message, thought.score
+    expected = thought.seen.state.prediction
+    violated = scored.matched is False and thought.danger is None
     work = FormJob(
         turn_id=thought.turn_id,
         text=message.text,
-        before=thought.asked,
+        before=thought.seen.asked,
         at=message.at,
         importance=scored.importance,
         surprise=scored.surprise,
@@ -533,13 +296,13 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
         features=tuple(a.value for a in scored.attention),
         danger=thought.danger,
         own_level=thought.own_level,
-        false_alarm=thought.false_alarm,
-        task="" if thought.task is None else thought.task.text,
+        false_alarm=thought.seen.false_alarm,
+        task=thought.task,
         reply=thought.answer.value.reply.text if thought.judged else "",
         tells=tells,
-        talk=tuple(each[-TALK_CHARACTERS:] for each in thought.talk[-TALK_BEFORE:]),
+        talk=tuple(each[-TALK_CHARACTERS:] for each in thought.seen.said[-TALK_BEFORE:]),
         asks=thought.recalled.asked_for is not AskedFor.OTHER,
-        predicted=found.predicted if found is not None and violated else None,
+        predicted=expected.text if expected is not None and violated else None,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 
@@ -553,21 +316,25 @@ def begins(thought: TurnThought) -> bool:
 
     Source: spec 5 (episodes).
     """
-    level, starts = thought.score.level, thought.starts
+    level, starts = thought.score.level, thought.seen.starts
     if level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
         return True
-    doc = doc_of(thought.message)
+    doc = doc_of(thought.seen.message)
     asks_of_memory = thought.recalled.asked_for is not AskedFor.OTHER
-    if (level is Level.NORMAL and not starts) or not thought.own_matter or asks_of_memory:
+    if (level is Level.NORMAL and not starts) or not thought.seen.own_matter or asks_of_memory:
         return False
-    since = thought.state.turns + 1 - thought.state.episode_turn if thought.state.episode_turn else EPISODE_EVERY
+    since = (
+        thought.seen.state.turns + 1 - thought.seen.state.episode_turn
+        if thought.seen.state.episode_turn
+        else EPISODE_EVERY
+    )
     other = starts or "topic" in thought.score.unusual
     return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(heading(doc))
 
 
 def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     """A surprise is responded to; where only the matter changes, a new episode begins and that is all."""
-    message, scored, expected = thought.message, thought.score, thought.state.prediction
+    message, scored, expected = thought.seen.message, thought.score, thought.seen.state.prediction
     if not begins(thought):
         return ()
     work = SurpriseJob(
@@ -578,13 +345,13 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         match=scored.match,
         importance=scored.importance,
         predicted=None if expected is None else expected.text,
-        before=thought.asked,
+        before=thought.seen.asked,
         actual=message.text,
-        talk=thought.talk,
+        talk=thought.seen.said,
         unusual=scored.unusual,
         danger=thought.danger,
         own_level=thought.own_level,
-        task="" if thought.task is None else thought.task.text,
+        task=thought.task,
     )
     return (NewJob(f"surprise-{seq}", work, seq),)
 
@@ -612,14 +379,3 @@ def next_question(
     calm = scored.level is Level.NORMAL and not busy
     rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
     return state.questions[0] if state.questions and calm and rested else None
-
-
-def _vector(of: Message | Prediction) -> Vector:
-    if of.embedding is None:
-        raise ValueError("an embedding is missing")
-    return of.embedding
-
-
-def _matrix(messages: Sequence[Message], dimension: int) -> Matrix:
-    rows = [m.embedding for m in messages if m.embedding is not None]
-    return np.stack(rows) if rows else np.zeros((0, dimension), dtype=np.float32)

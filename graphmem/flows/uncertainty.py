@@ -59,6 +59,7 @@ from graphmem.model import (
     Vector,
     Who,
 )
+from graphmem.model.memory import blank_memory
 from graphmem.store import memories, uncertainties
 from graphmem.store.changes import Changes, End, New, NewEdge, Origin, Span, Tolerance, Update, renewed
 from graphmem.store.uncertainties import Recorded, Undo
@@ -344,32 +345,27 @@ def _stated_memory(
 ) -> Memory:
     valence, _ = affect_of(gm, Doc(content), vector)
     return replace(
-        like,
+        blank_memory(now),
         id=memory_id,
+        modality=like.modality,
+        kind=like.kind,
+        domain=like.domain,
         content=content,
-        quote=None,
-        before=None,
-        gravity=1.0,
+        speaker=like.speaker,
+        salience=like.salience,
         confidence=STATED,
+        strength=like.strength,
         valence=valence,
-        timestamp=now,
-        last_accessed=now,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
-        source_kind=SourceKind.CHAT,
         source_refs=(memory_id,),
-        surprise=None,
-        surprise_level=None,
-        flashbulb=False,
-        valid_at=now,
-        invalid_at=None,
-        merged_count=0,
+        snr=like.snr,
+        passes=like.passes,
+        importance=like.importance,
+        slot_key=like.slot_key,
         content_hash=said_hash(session, like.speaker, content),
         consolidated=True,
-        in_ledger=False,
-        role=MemoryRole.SAID,
+        aspect=like.aspect,
+        slot=like.slot,
+        utc_offset=like.utc_offset,
     )
 
 

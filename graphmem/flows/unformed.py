@@ -7,6 +7,7 @@ searches them as they were said, so that it finds what was said a moment ago and
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import monotonic
 
 import numpy as np
@@ -14,16 +15,13 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.errors import Tampered
 from graphmem.model import (
-    Domain,
     Memory,
-    MemoryKind,
-    Modality,
     Observation,
-    Reliability,
     Session,
     SourceKind,
     Vector,
 )
+from graphmem.model.memory import blank_memory
 from graphmem.sealing import StudentLock
 from graphmem.search.index import SearchIndex
 from graphmem.store import jobs, students
@@ -103,39 +101,15 @@ def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Seq
 
 def tentative_memory(job_id: str, said: Observation) -> Memory:
     """A tentative memory of a message as it was said."""
-    return Memory(
+    return replace(
+        blank_memory(said.at),
         id=job_id,
-        modality=Modality.EPISODIC,
-        kind=MemoryKind.EPISODE,
-        domain=Domain.OTHER,
         content=said.text,
         speaker=said.speaker,
         before=said.before,
-        gravity=1.0,
-        salience=0.0,
-        confidence=0.5,
-        strength=0.5,
-        valence=0.0,
-        timestamp=said.at,
-        last_accessed=said.at,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
         source_kind=said.kind,
         source_refs=(said.ref,),
         snr=SNR,
-        passes=0,
-        importance=0.0,
-        surprise=None,
-        surprise_level=None,
-        flashbulb=False,
-        valid_at=said.at,
-        invalid_at=None,
-        slot_key=None,
-        merged_count=0,
-        content_hash="",
-        consolidated=False,
     )
 
 

@@ -13,8 +13,7 @@ from datetime import timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError
-from graphmem.flows.consolidation import consolidate
-from graphmem.flows.gravity import decay
+from graphmem.flows.consolidation import consolidate, decay
 from graphmem.flows.uncertainty import reconcile
 from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.jobs.runner import run_jobs, trouble_logged

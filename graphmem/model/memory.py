@@ -345,6 +345,44 @@ class Memory:
         return told and self.speaker is None and self.source_kind is SourceKind.CHAT
 
 
+def blank_memory(at: datetime) -> Memory:
+    """Return a reliable memory of a moment that says nothing and was never used; `replace` gives it the rest."""
+    return Memory(
+        id="",
+        modality=Modality.EPISODIC,
+        kind=MemoryKind.EPISODE,
+        domain=Domain.OTHER,
+        content=None,
+        speaker=None,
+        before=None,
+        gravity=1.0,
+        salience=0.0,
+        confidence=0.5,
+        strength=0.5,
+        valence=0.0,
+        timestamp=at,
+        last_accessed=at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=SourceKind.CHAT,
+        source_refs=(),
+        snr=0,
+        passes=0,
+        importance=0.0,
+        surprise=None,
+        surprise_level=None,
+        flashbulb=False,
+        valid_at=at,
+        invalid_at=None,
+        slot_key=None,
+        merged_count=0,
+        content_hash="",
+        consolidated=False,
+    )
+
+
 def offset_of(at: datetime) -> int:
     """Minutes that the clock of a moment's time zone is ahead of UTC.
 

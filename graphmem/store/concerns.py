@@ -85,9 +85,7 @@ async def correct(
     without such a concern, or when the session has ended.
     """
     sealed = None if note is None else NodeSealer(session.keys, session, "Concern", concern_id).seal("note", note)
-    rows = await graph.run(
-        "concern/correct", session, session_id=session.session_id, id=concern_id, note=sealed, now=now
-    )
+    rows = await graph.run("concern/correct", session, id=concern_id, note=sealed, now=now)
     if not rows:
         return None
     (row,) = rows

@@ -40,7 +40,7 @@ class Inventory:
 
 async def take_inventory(graph: Graph, session: Session, now: datetime) -> Inventory | None:
     """List the nodes to be exported; `export/list_nodes`. None when the session has ended."""
-    rows = await graph.run("export/list_nodes", session, session_id=session.session_id, now=now)
+    rows = await graph.run("export/list_nodes", session, now=now)
     if not rows:
         return None
     versions = tuple(rows[0]["versions"])

@@ -13,7 +13,7 @@ from neo4j import exceptions as ne
 
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, Mistyped, QueryError, SetupError, Unavailable
 from graphmem.manifest import sealed_note
-from graphmem.model import Who
+from graphmem.model import Session, Who
 from graphmem.store import queries
 from graphmem.store.bookmarks import BookmarkTrail, current_trail
 from graphmem.store.nodes import COMPANION_NODE, NODE_KINDS, STUDENT_NODE
@@ -144,9 +144,7 @@ class Transaction:
     def _checked(self, name: str, params: dict[str, Any]) -> tuple[queries.CypherStatement, dict[str, Any]]:
         """A statement and its parameters with the student's."""
         query = self._queries[name]
-        params = params | {"institution": self.who.institution, "student_id": self.who.student_id}
-        query.check(params)
-        return query, params
+        return query, _scoped(query, self.who, params)
 
 
 class Graph:
@@ -236,9 +234,7 @@ class Graph:
 
     async def _run(self, name: str, who: Who | None, params: dict[str, Any]) -> list[Row]:
         query = self._queries[name]
-        if who is not None:
-            params |= {"institution": who.institution, "student_id": who.student_id}
-        query.check(params)
+        params = _scoped(query, who, params)
         if who is None or "touched" not in query.returns:
             return await self.execute(query.text, {queries.GIVEN: params}, reads=query.reads)
         own = {each: value for each, value in params.items() if each not in ("institution", "student_id")}
@@ -251,8 +247,7 @@ class Graph:
     async def run_noted(self, name: str, who: Who, touched: Touched, **params: Any) -> list[Row]:
         """Run one of `NOTED` as `run` does, with the note of what it is known to touch, in one round trip."""
         query = self._queries[name]
-        params |= {"institution": who.institution, "student_id": who.student_id}
-        query.check(params)
+        params = _scoped(query, who, params)
         return await self.execute(query.noted, {queries.GIVEN: params | self._note(who, touched)}, reads=False)
 
     def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
@@ -377,6 +372,16 @@ class Graph:
     async def aclose(self) -> None:
         """Close every connection."""
         await self._driver.close()
+
+
+def _scoped(query: queries.CypherStatement, who: Who | None, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a statement with the student's, and where it declares one with the session's id."""
+    if isinstance(who, Session) and "session_id" in query.params:
+        params = {"session_id": who.session_id} | params
+    if who is not None:
+        params = params | {"institution": who.institution, "student_id": who.student_id}
+    query.check(params)
+    return params
 
 
 def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriver:

@@ -189,7 +189,6 @@ async def claim(
     rows = await graph.run(
         "job/claim",
         session,
-        session_id=session.session_id,
         kinds=kinds,
         limit=limit,
         lease=lease,

@@ -90,7 +90,6 @@ async def keep_entry(
     rows = await graph.run(
         "ledger/add",
         session,
-        session_id=session.session_id,
         entry=sealed_ledger_entry(session, entry, vector),
         source={} if source is None else {"kind": source.kind, "ref": source.ref},
         concerns=[] if concern is None else [concern],
@@ -109,7 +108,7 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
     before stay as they are. None without such an entry, where it does not open, or when the session has ended.
     """
     sealed = None if note is None else NodeSealer(session.keys, session, "LedgerEntry", ledger_id).seal("note", note)
-    rows = await graph.run("ledger/settle", session, session_id=session.session_id, id=ledger_id, note=sealed, now=now)
+    rows = await graph.run("ledger/settle", session, id=ledger_id, note=sealed, now=now)
     found = await only_intact(
         graph, session, [row["entry"] for row in rows], lambda each: _read_entry(session, each, now)
     )
@@ -118,7 +117,7 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
 
 async def remove_entry(graph: Graph, session: Session, entry_id: str, now: datetime) -> bool | None:
     """Delete an entry; `ledger/delete`. False without such an entry; None when the session has ended."""
-    rows = await graph.run("ledger/delete", session, session_id=session.session_id, id=entry_id, now=now)
+    rows = await graph.run("ledger/delete", session, id=entry_id, now=now)
     return bool(rows[0]["deleted"]) if rows else None
 
 
@@ -132,7 +131,6 @@ async def list_stored_entries(
     rows = await graph.run(
         "ledger/list",
         session,
-        session_id=session.session_id,
         category=category,
         active=active,
         now=now,

@@ -1,11 +1,12 @@
 """Memories in the graph: how they are read, fade, are consolidated and compressed (spec 2, 6, 9, 10, 13)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from graphmem.maths.features import RATE_WINDOW, SEGMENT_GAP
+from graphmem.maths.gravity import HALF_LIFE, RESIDUE, SPEEDS, UNCONSOLIDATED_SPEED
 from graphmem.model import (
     Compression,
     Edge,
@@ -90,42 +91,6 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """The forgetting curve by which statements compute gravity at a moment, as `graphmem.maths.gravity` does.
-
-    half_life : days, of a reliable memory
-    residue : share of its salience that a memory's gravity never falls below
-    speeds : how many times faster than a reliable memory one fades, by reliability
-    unconsolidated : how many times faster one fades that is not consolidated
-    """
-
-    half_life: float
-    residue: float
-    speeds: Mapping[Reliability, float]
-    unconsolidated: float
-
-    def at(self, now: datetime) -> dict[str, Any]:
-        """The parameters of a statement."""
-        return asdict(self) | {"now": now}
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A page: how many memories at most, and after which time and id."""
-
-    limit: int
-    after: tuple[datetime, str] | None = None
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A moment, and the forgetting curve that gives each memory's gravity then."""
-
-    now: datetime
-    curve: Curve
-
-
-@dataclass(frozen=True)
 class Neighbourhood:
     """A memory and how far around it: hops, the least weight of an edge, the most memories; `as_of` as of `Filter`."""
 
@@ -134,6 +99,12 @@ class Neighbourhood:
     min_weight: float
     limit: int
     as_of: datetime | None = None
+
+
+def forgetting_curve(now: datetime) -> dict[str, Any]:
+    """Return the parameters by which a statement computes gravity at a moment, as `graphmem.maths.gravity` does."""
+    curve = {"half_life": HALF_LIFE, "residue": RESIDUE, "speeds": SPEEDS, "unconsolidated": UNCONSOLIDATED_SPEED}
+    return curve | {"now": now}
 
 
 def label_of(modality: Modality) -> str:
@@ -152,7 +123,7 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
 
     None when the session has ended, which another process may have done.
     """
-    rows = await graph.read_counts("memory/get_state", session, session_id=session.session_id, now=now)
+    rows = await graph.read_counts("memory/get_state", session, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -238,42 +209,49 @@ async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, s
 
 
 async def list_memory_page(
-    graph: Graph, who: Who, wanted: Filter, when: Moment, cut: Cut, session: Session | None
+    graph: Graph,
+    who: Who,
+    wanted: Filter,
+    now: datetime,
+    limit: int,
+    after: tuple[datetime, str] | None,
+    session: Session | None,
 ) -> list[Memory]:
-    """A page of the memories that a filter lets through, newest first; `memory/list_page`. What does not open is
-    passed over.
+    """List the memories that a filter lets through, newest first, after a time and id; `memory/list_page`.
+
+    What does not open is left out, and the page is filled up.
     """
-    before_time, before_id = cut.after or (LAST, "")
+    before_time, before_id = after or (LAST, "")
     found: list[Memory] = []
-    while len(found) < cut.limit:
-        limit = cut.limit - len(found)
+    while len(found) < limit:
+        missing = limit - len(found)
         (row,) = await graph.run(
             "memory/list_page",
             who,
             before_time=before_time,
             before_id=before_id,
-            limit=limit,
-            **_filtered(wanted, when),
+            limit=missing,
+            **_filtered(wanted, now),
         )
         rows = await _rows(graph, who, row["ids"]) if row["ids"] else []
         found += await only_intact(graph, who, rows, lambda each: _read_memory(*each, session))
-        if len(row["ids"]) < limit or not rows:
+        if len(row["ids"]) < missing or not rows:
             break
         before_time, before_id = from_ms(rows[-1][0]["timestamp"]), rows[-1][0]["id"]
     return found
 
 
-async def count_of_student(graph: Graph, who: Who, wanted: Filter, when: Moment) -> int:
+async def count_of_student(graph: Graph, who: Who, wanted: Filter, now: datetime) -> int:
     """Count the memories that match a filter; `memory/count`."""
-    (row,) = await graph.run("memory/count", who, **_filtered(wanted, when))
+    (row,) = await graph.run("memory/count", who, **_filtered(wanted, now))
     return int(row["total"])
 
 
-def _filtered(wanted: Filter, when: Moment) -> dict[str, Any]:
+def _filtered(wanted: Filter, now: datetime) -> dict[str, Any]:
     return {
         "label": None if wanted.modality is None else label_of(wanted.modality),
         **{name: value for name, value in asdict(wanted).items() if name != "modality"},
-        **when.curve.at(when.now),
+        **forgetting_curve(now),
     }
 
 
@@ -345,12 +323,12 @@ async def set_vectors(graph: Graph, session: Session, embedded: Sequence[tuple[M
     await graph.run("memory/set_vectors", session, vectors=sealed)
 
 
-async def save_decay(graph: Graph, who: Who, when: Moment) -> tuple[int, int]:
+async def save_decay(graph: Graph, who: Who, now: datetime) -> tuple[int, int]:
     """Materialise every gravity and delete what has faded and is not relied on; `memory/decay`.
 
     How many memories there were and how many were deleted.
     """
-    rows = await graph.run("memory/decay", who, **when.curve.at(when.now))
+    rows = await graph.run("memory/decay", who, **forgetting_curve(now))
     return (rows[0]["decayed"], rows[0]["deleted"]) if rows else (0, 0)
 
 
@@ -448,7 +426,7 @@ class MemoryStanding:
 
 async def find_marks(graph: Graph, session: Session, now: datetime) -> Marks | None:
     """The marks of a student; None when the session has ended; `event/get_marks`."""
-    rows = await graph.run("event/get_marks", session, session_id=session.session_id, now=now)
+    rows = await graph.run("event/get_marks", session, now=now)
     return Marks(**rows[0]) if rows else None
 
 
@@ -466,7 +444,7 @@ async def list_event_ids(graph: Graph, who: Who) -> tuple[Iterable[str], Iterabl
 
 async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[Edge] | None:
     """The edges between a student's memories; `compression/list_edges`. None when the session has ended."""
-    rows = await graph.run("compression/list_edges", session, session_id=session.session_id, now=now)
+    rows = await graph.run("compression/list_edges", session, now=now)
     if not rows:
         return None
     return await only_intact(graph, session, rows[0]["edges"], opened_edge)

@@ -250,7 +250,6 @@ async def save_session(graph: Graph, session: Session, start: SessionStart, now:
     rows = await graph.run(
         "session/open",
         session,
-        session_id=session.session_id,
         token=start.token.encode(),
         expires_at=start.expires_at,
         ends_at=session.expires_at,
@@ -262,7 +261,7 @@ async def save_session(graph: Graph, session: Session, start: SessionStart, now:
 
 async def prolong_session(graph: Graph, session: Session, expires_at: datetime, now: datetime) -> datetime | None:
     """Let a session end later; `session/renew`. When it ends now; None where it does not run."""
-    rows = await graph.run("session/renew", session, session_id=session.session_id, expires_at=expires_at, now=now)
+    rows = await graph.run("session/renew", session, expires_at=expires_at, now=now)
     return moment(rows[0]["expires_at"]) if rows else None
 
 
@@ -291,7 +290,6 @@ async def delete_session(graph: Graph, session: Session, closing: ClosingStart, 
     rows = await graph.run(
         "session/close",
         session,
-        session_id=session.session_id,
         closing_id=closing.session.session_id,
         token=closing.token.encode(),
         expires_at=closing.session.expires_at,
@@ -303,7 +301,7 @@ async def delete_session(graph: Graph, session: Session, closing: ClosingStart, 
 
 async def delete_closing(graph: Graph, closing: Session, now: datetime) -> bool | None:
     """End a closing session; `session/finish`. True if the student has no other; None where it is gone."""
-    rows = await graph.run("session/finish", closing, session_id=closing.session_id, now=now)
+    rows = await graph.run("session/finish", closing, now=now)
     return bool(rows[0]["last"]) if rows else None
 
 
@@ -315,7 +313,7 @@ async def claim_closing(graph: Graph, who: Who, worked_until: datetime, now: dat
 
 async def keep_closing(graph: Graph, closing: Session, worked_until: datetime) -> None:
     """Hold a closing session for longer, if it is still there; `session/keep_closing`."""
-    await graph.run("session/keep_closing", closing, session_id=closing.session_id, worked_until=worked_until)
+    await graph.run("session/keep_closing", closing, worked_until=worked_until)
 
 
 async def list_closing(graph: Graph, now: datetime, limit: int = 100) -> list[Who]:

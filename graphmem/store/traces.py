@@ -70,7 +70,7 @@ class Forgetting:
 
 async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: datetime) -> Traces | None:
     """Read and open what may tell of a memory; `memory/list_traces`. None when the session has ended."""
-    rows = await graph.run("memory/list_traces", session, session_id=session.session_id, now=now)
+    rows = await graph.run("memory/list_traces", session, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -108,7 +108,6 @@ async def delete_with_traces(
     async def work(tx: Transaction) -> tuple[bool, Erased] | None:
         rows = await tx.run(
             "memory/forget",
-            session_id=session.session_id,
             id=memory_id,
             kept=[memory.id for memory, _ in forgetting.rewritten],
             now=now,

@@ -50,6 +50,9 @@ from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
 _OUTCOME = TypeAdapter(TurnOutcome)
 
+WORKING_MEMORY = 50
+"""Raw turns kept while a session is open."""
+
 
 @dataclass(frozen=True)
 class Received:
@@ -162,7 +165,7 @@ class TurnWrite:
 
 async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
     """Read what a turn depends on in one round trip; `turn/get_before`. None without such a student."""
-    rows = await graph.read_counts("turn/get_before", session, session_id=session.session_id, turn_id=turn_id, now=now)
+    rows = await graph.read_counts("turn/get_before", session, turn_id=turn_id, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -204,7 +207,6 @@ async def receive(graph: Graph, session: Session, received: Received, now: datet
     await graph.run(
         "turn/receive",
         session,
-        session_id=session.session_id,
         turn_id=received.turn_id,
         text=place.seal("text", received.text),
         reply=_sealed_text(place, "given_reply", received.reply),
@@ -242,7 +244,6 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
     outcome = write.outcome
     place = NodeSealer(session.keys, session, "Turn", outcome.turn_id)
     return {
-        "session_id": session.session_id,
         "turn_id": outcome.turn_id,
         "turn": {
             "state": TurnState.ANSWERED,
@@ -319,7 +320,7 @@ async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime 
 
 async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetime) -> bool | None:
     """Delete a fact; `fact/delete`. False without such a fact; None when the session has ended."""
-    rows = await graph.run("fact/delete", session, session_id=session.session_id, id=fact_id, now=now)
+    rows = await graph.run("fact/delete", session, id=fact_id, now=now)
     return bool(rows[0]["deleted"]) if rows else None
 
 

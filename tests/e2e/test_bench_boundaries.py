@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.bench import boundaries, run_benchmark
+from graphmem.bench import boundaries
 from graphmem.bench.boundaries import SAMPLE, read_segmented_talks
 from graphmem.errors import InvalidInput
 from graphmem.settings import Settings
@@ -29,11 +29,8 @@ def row_of(turns: list[tuple[str, str, int]]) -> dict[str, object]:
     return {"dialogue_id": "d", "turns": [{"speaker": s, "text": t, "shift": k} for s, t, k in turns]}
 
 
-def test_figures_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_benchmark(Settings(), "boundaries", write(tmp_path, row_of(TURNS), row_of(TURNS[:1])), as_json=True)
-    printed = json.loads(capsys.readouterr().out)
-    figures = printed["result"]
-    assert printed["benchmark"] == "boundaries"
+def test_figures_of_a_file(tmp_path: Path) -> None:
+    figures = boundaries.measure_boundaries(Settings(), write(tmp_path, row_of(TURNS), row_of(TURNS[:1])))
     assert (figures["dialogues"], figures["turns"]) == (2, 6)
     names = ("", "online_", "words_", "texttiling_", "none_")
     for name in names:

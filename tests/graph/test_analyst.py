@@ -9,10 +9,10 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.flows.analysis import declared, list_queries
-from graphmem.flows.gravity import CURVE
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Verdict
+from graphmem.store.memories import forgetting_curve
 from tests.conftest import Enrol, Pupil
 from tests.support.remembering import told
 from tests.support.surprising import asking, responded, surprises
@@ -135,7 +135,7 @@ async def test_levels_are_counted(gm: Graphmem, shaken: Pupil) -> None:
 
 async def test_nothing_that_was_said_and_nobody_else_is_seen(gm: Graphmem, shaken: Pupil, enrol: Enrol) -> None:
     bob = await enrol("bob")
-    values = {"limit": 10} | CURVE.at(gm.clock())
+    values = {"limit": 10} | forgetting_curve(gm.clock())
     of_one = {name: query for name, query in list_queries().items() if "student_id" in query.params}
     wanted = {name: {key: values[key] for key in values if key in query.params} for name, query in of_one.items()}
     assert wanted
@@ -147,7 +147,7 @@ async def test_nothing_that_was_said_and_nobody_else_is_seen(gm: Graphmem, shake
     await told(gm, bob, "I like oboes.")
     await responded(gm, bob, "My oboe was stolen in Zurich!", Level.BOUNDARY)
     for name, params in wanted.items():
-        params |= {key: value for key, value in CURVE.at(gm.clock()).items() if key in params}
+        params |= {key: value for key, value in forgetting_curve(gm.clock()).items() if key in params}
         found = await rows(gm, bob, name, **params)
         assert len(found) >= 1, name
         assert all(row.get("level") != "paradigm_shift" for row in found), name

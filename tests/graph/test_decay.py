@@ -9,7 +9,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.gravity import decay
+from graphmem.flows.consolidation import decay
 from graphmem.flows.memories import count_memories, find_around, list_memories
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs

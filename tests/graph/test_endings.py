@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.flows.facts import list_facts
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.ledger import list_entries
-from graphmem.flows.session_cache import open_memories, write_changes
+from graphmem.flows.session_cache import open_memories, write_planned
 from graphmem.flows.uncertainty import correct_memory, list_uncertainties, undo_resolution
 from graphmem.model import LedgerCategory, Memory, MemoryKind, MemoryRole, Reliability
-from graphmem.store.changes import Changes, End, New, Origin, Span, renewed
+from graphmem.store.changes import ChangeRow, Changes, End, New, Origin, Span, renewed
 from tests.conftest import Enrol, Pupil, another_replica
 from tests.support.remembering import held, told
 
@@ -31,10 +32,18 @@ async def with_everything(gm: Graphmem, pupil: Pupil) -> Memory:
     vectors = await gm.embedder.embed([each.content or "" for each in made])
     new = tuple(New(each, vector, Span(0, 9)) for each, vector in zip(made, vectors, strict=True))
     origin = Origin(said.source_kind, said.source_refs[0])
-    known = (await open_memories(gm, pupil.session)).version
-    assert await write_changes(gm, pupil.session, Changes(known, "test", new, origin))
+    await write_rows(gm, pupil, *new, origin=origin)
     assert await standing(gm, pupil) == {"said", "an-episode", "a-twin", "entry", "fact", "other"}
     return said
+
+
+async def write_rows(gm: Graphmem, pupil: Pupil, *rows: ChangeRow, origin: Origin | None = None) -> None:
+    """Write changes that belong to no job."""
+
+    async def planned(memories: OpenMemories) -> Changes:
+        return Changes(memories.version, "test", rows, origin)
+
+    assert await write_planned(gm, pupil.session, planned) is not None
 
 
 async def standing(gm: Graphmem, pupil: Pupil) -> set[str]:
@@ -72,13 +81,10 @@ async def test_what_a_mind_names_as_ended_ends_by_its_id(gm: Graphmem, ann: Pupi
     (fact,) = await list_facts(gm, ann.session, 9)
     left = await standing(gm, ann)
     for named, gone in (("nothing", set[str]()), (fact.id, {"fact"}), (entry.id, {"entry"})):
-        known = (await open_memories(gm, ann.session)).version
-        assert await write_changes(gm, ann.session, Changes(known, "test", (End(named),)))
+        await write_rows(gm, ann, End(named))
         left -= gone
         assert await standing(gm, ann) == left
-    known = (await open_memories(gm, ann.session)).version
-    over = renewed([said.id], invalid_at=gm.clock(), reliability=Reliability.SUPERSEDED)
-    assert await write_changes(gm, ann.session, Changes(known, "test", over))
+    await write_rows(gm, ann, *renewed([said.id], invalid_at=gm.clock(), reliability=Reliability.SUPERSEDED))
     assert await standing(gm, ann) == {"other"}
 
 

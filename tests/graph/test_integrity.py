@@ -14,8 +14,8 @@ from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.compression import compress
 from graphmem.flows.concern import correct_concern
+from graphmem.flows.consolidation import decay
 from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
-from graphmem.flows.gravity import decay
 from graphmem.flows.integrity import accept_integrity, keep_all_up, keep_up, verify_integrity
 from graphmem.flows.ledger import Draft, add_entry, delete_entry, settle_entry
 from graphmem.flows.observation import observe

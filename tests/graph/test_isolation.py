@@ -16,7 +16,6 @@ from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
-from graphmem.flows.gravity import CURVE
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
@@ -29,7 +28,7 @@ from graphmem.model import EdgeType, Level, Resolution, Role, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.jobs import EPOCH, Kind
-from graphmem.store.memories import Filter
+from graphmem.store.memories import Filter, forgetting_curve
 from graphmem.store.rows import LAST
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.client import Client, Refused
@@ -339,7 +338,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "min_gravity": 0.0,
         "seconds_before": 1e6,
         "seconds_after": 1e6,
-        **CURVE.at(gm.clock()),
+        **forgetting_curve(gm.clock()),
         "before_time": LAST,
         "before_id": "",
         "before_ref": "",

@@ -12,8 +12,8 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows import session_cache as opened
+from graphmem.flows.consolidation import decay
 from graphmem.flows.context import context, recall
-from graphmem.flows.gravity import decay
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.memories import count_memories, list_memories, recalled_again
 from graphmem.flows.observation import observe

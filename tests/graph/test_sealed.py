@@ -12,9 +12,9 @@ import pytest
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import GraphmemError, Locked
 from graphmem.flows import students
+from graphmem.flows.consolidation import decay
 from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
-from graphmem.flows.gravity import decay
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs

@@ -11,8 +11,8 @@ from uuid import uuid4
 from graphmem.app import Graphmem
 from graphmem.bench.harness import LONG_SESSIONS, Learner, learner
 from graphmem.flows.context import context
+from graphmem.flows.findings import Incoming
 from graphmem.flows.formation import MESSAGES_AT_ONCE
-from graphmem.flows.incoming import Incoming
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.surprise import responses_by_episode

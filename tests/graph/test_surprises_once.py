@@ -9,6 +9,7 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows import session_cache
 from graphmem.flows import surprise as flow
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.facts import list_facts
@@ -121,7 +122,8 @@ async def test_memories_that_change_meanwhile_are_taken_into_account(
 
     opened, read = open_memories, list[int]()
     monkeypatch.setattr(responding, "planned_response", planned)
-    monkeypatch.setattr(flow, "open_memories", meanwhile)
+    for module in (flow, session_cache):
+        monkeypatch.setattr(module, "open_memories", meanwhile)
     assert await respond_to_surprises(gm, ann.session, taken) == 1
     assert [each.known for each in plans] == [2, 3]
     response = await response_of(gm, ann.session, "episode-2")

@@ -8,12 +8,11 @@ from typing import Any
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.flows import students
-from graphmem.flows.gravity import CURVE
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import OF_A_SITTING, Memory, Observation, Recalled, Session, SourceKind, Unlocked, Who
 from graphmem.store import memories
-from graphmem.store.memories import Cut, Filter, Moment
+from graphmem.store.memories import Filter
 from tests.conftest import PASSWORD, Pupil, say
 
 TOLD = "My sister Ada moved to Lisbon with her horse Bella in May."
@@ -47,9 +46,8 @@ async def nodes(gm: Graphmem, who: Who, label: str) -> list[dict[str, Any]]:
 
 async def held(gm: Graphmem, session: Session) -> list[Memory]:
     """All memories, opened, oldest first; but for the episodes that surprises bring beside them."""
-    when = Moment(gm.clock(), CURVE)
-    found = await memories.list_memory_page(gm.graph, session, Filter(), when, Cut(500), session)
-    assert await memories.count_of_student(gm.graph, session, Filter(), when) == len(found)
+    found = await memories.list_memory_page(gm.graph, session, Filter(), gm.clock(), 500, None, session)
+    assert await memories.count_of_student(gm.graph, session, Filter(), gm.clock()) == len(found)
     return [memory for memory in found[::-1] if memory.role not in OF_A_SITTING]
 
 

@@ -17,13 +17,16 @@ def thought(
     level: Level, *, starts: bool = True, own_matter: bool = True, since: int = 50, asks: AskedFor = AskedFor.OTHER
 ) -> Any:
     """What is known of a message, as far as it says where an episode begins."""
+    said = TOLD if asks is AskedFor.OTHER else ASKED
     return SimpleNamespace(
         score=SimpleNamespace(level=level, unusual=()),
-        state=SimpleNamespace(turns=since + 9, episode_turn=10),
         recalled=Remembered(asked_for=asks),
-        message=Message(Author.STUDENT, TOLD if asks is AskedFor.OTHER else ASKED, datetime(2026, 1, 5, tzinfo=UTC)),
-        starts=starts,
-        own_matter=own_matter,
+        seen=SimpleNamespace(
+            state=SimpleNamespace(turns=since + 9, episode_turn=10),
+            message=Message(Author.STUDENT, said, datetime(2026, 1, 5, tzinfo=UTC)),
+            starts=starts,
+            own_matter=own_matter,
+        ),
     )
 
 

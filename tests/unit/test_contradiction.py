@@ -1,6 +1,5 @@
 """How two statements stand to each other, read by the network that ships, and its benchmarks."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -70,28 +69,3 @@ def test_clashes_are_counted() -> None:
 def test_valence_follows_what_people_felt() -> None:
     figures = measure_valence(Settings(), None)
     assert figures["pearson"] > figures["vader_pearson"] > 0.3
-
-
-def test_alarms_are_counted_among_a_speakers_nearest_statements(tmp_path: Path) -> None:
-    never, often = "I have never been to snowy Oslo in my life.", "I have been to snowy Oslo many times in my life."
-    said = [
-        ("Ann", never),
-        ("Bob", never),
-        ("Ann", "My aunt Zelda tames ravens."),
-        ("Ann", often),
-        ("Ann", f"{often[:-1]}?"),
-    ]
-    turns = [
-        {"id": f"t{i}", "speaker": speaker, "text": text, "date": f"2026-01-0{i + 1}"}
-        for i, (speaker, text) in enumerate(said)
-    ]
-    talk = tmp_path / "talk.jsonl"
-    talk.write_text(json.dumps({"id": "talk", "turns": turns, "qa": []}) + "\n", encoding="utf-8")
-    figures = measure_contradiction(Settings(), talk)
-    # Bob's is no neighbour of Ann's, ravens are far from Oslo, and a question states nothing.
-    assert figures["pairs"] == 1.0
-    assert figures["contradictions_per_1000"] == 1_000.0
-    assert figures["retired_per_1000"] == 0.0
-    talk.write_text(json.dumps({"id": "talk", "turns": turns[1:3], "qa": []}) + "\n", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="near"):
-        measure_contradiction(Settings(), talk)
