@@ -3,7 +3,7 @@
 // No row, and nothing written, when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, entry: map, source: map, concerns: list, now: datetime
+// params: institution: str, student_id: str, session_id: str, entry: map, concerns: list, now: datetime
 // returns: version: int, entry: map, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it.
@@ -30,11 +30,6 @@ FOREACH (each IN CASE WHEN raised THEN [] ELSE $concerns END |
   MERGE (student)-[:SHOWS]->(concern)
   MERGE (concern)-[:KEPT_AS]->(entry)
 )
-WITH student, entry
-OPTIONAL MATCH (source:Source {institution: $institution, student_id: $student_id, kind: $source.kind, ref: $source.ref})
-FOREACH (s IN CASE WHEN source IS NULL THEN [] ELSE [source] END |
-  MERGE (entry)-[:FORMED_FROM]->(s)
-)
 RETURN student.memory_version AS version, properties(entry) AS entry,
-       [{label: 'LedgerEntry', id: entry.id, replaced: true, links: ['KEEPS', 'FORMED_FROM']}] +
+       [{label: 'LedgerEntry', id: entry.id, replaced: true, links: ['KEEPS']}] +
        [each IN $concerns | {label: 'Concern', id: each.id, made: true, links: ['SHOWS', 'KEPT_AS']}] AS touched

@@ -23,14 +23,7 @@ from graphmem.flows import context
 from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.unformed import tentative_memory
-from graphmem.model import (
-    Domain,
-    Matrix,
-    Observation,
-    Session,
-    SourceKind,
-    Vector,
-)
+from graphmem.model import Domain, Matrix, Observation, Session, SourceKind, Vector
 from graphmem.offline.exemplars import read_situations
 from graphmem.sealing import keyed_hash
 from graphmem.settings import Settings
@@ -142,7 +135,9 @@ def varied(material: Material, size: int) -> tuple[list[str], Matrix]:
 def made_memories(session: Session, material: Material, size: int) -> list[LoadedMemory]:
     """Make memories of a student, a hundred a day."""
     texts, vectors = varied(material, size)
-    return [_made_memory(session, i, text, vector) for i, (text, vector) in enumerate(zip(texts, vectors, strict=True))]
+    return [
+        _bench_memory(session, i, text, vector) for i, (text, vector) in enumerate(zip(texts, vectors, strict=True))
+    ]
 
 
 def scale_sentences(file: Path | None) -> list[str]:
@@ -156,7 +151,7 @@ def scale_sentences(file: Path | None) -> list[str]:
     return texts
 
 
-def _made_memory(session: Session, number: int, text: str, vector: Vector) -> LoadedMemory:
+def _bench_memory(session: Session, number: int, text: str, vector: Vector) -> LoadedMemory:
     at = SCALE_FIRST_DAY + timedelta(days=number // A_DAY, seconds=20 * (number % A_DAY))
     said = Observation(SourceKind.SYSTEM, f"bench-{number}", text, at)
     memory = replace(

@@ -47,9 +47,9 @@ class Canvas:
         )  # fmt: skip
 
 
-def key_line(colour: str, label: str, width: float = 2.0) -> Line2D:
+def key_line(colour: str, label: str) -> Line2D:
     """Return the sign of a kind of edge."""
-    return Line2D([], [], color=colour, label=label, linewidth=width)
+    return Line2D([], [], color=colour, label=label, linewidth=2.0)
 
 
 def key_dot(colour: str, label: str, edge: str = "none") -> Line2D:

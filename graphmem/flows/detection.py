@@ -52,13 +52,11 @@ class Detected:
 
     doubt : that it raises, not kept yet
     woven : the same as the reply may put it; None where it must not be brought up
-    late : there was a candidate, and no verdict in time
     """
 
     doubt: Uncertainty | None = None
     woven: Woven | None = None
     usage: Usage = field(default_factory=Usage)
-    late: bool = False
 
 
 async def detected(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis, seq: int) -> Detected:
@@ -104,7 +102,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
         async with asyncio.timeout_at(deadline):
             answer = await gm.mind.ask(Classify(tuple(pairs)))
     except (TimeoutError, MindError):
-        return Detected(late=True)
+        return Detected()
     contradicted = ((m, v) for m, v in zip(found, answer.value, strict=True) if is_contradiction(v))
     memory, verdict = next(contradicted, (None, None))
     if memory is None or verdict is None:

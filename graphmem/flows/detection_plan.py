@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import islice
 
 from graphmem.flows.uncertainty_plan import (
     DOMINANCE,
@@ -161,9 +162,7 @@ class NewStatement:
     speaker: str | None = None
 
 
-def conflict_candidates(
-    known: SearchIndex, said: NewStatement, doubts: Iterable[Uncertainty], most: int = MOST_CANDIDATES
-) -> list[Memory]:
+def conflict_candidates(known: SearchIndex, said: NewStatement, doubts: Iterable[Uncertainty]) -> list[Memory]:
     """Memories that a new statement may replace or contradict, the nearest first; none that is in doubt.
 
     Parameters
@@ -171,17 +170,17 @@ def conflict_candidates(
     known : SearchIndex; only read
     said : NewStatement
     doubts : that are not settled
-    most : how many at most
 
     Source: spec 12 (only memories that could replace each other are compared).
     """
-    doubted = {i for doubt in doubts if not doubt.is_about_relationships for i in (doubt.a_id, doubt.b_id)}
+    doubted = doubted_ids(doubt for doubt in doubts if not doubt.is_about_relationships)
     # Of several statements each is compared by itself, once it is formed: read together they seem to contradict a lot.
     near = [] if holds_several(said.text) else known.nearest(said.vector, NEAR_COMPARED)
-    of_slot = known.of_slot(said.slot_key)[-most:] if said.slot_key is not None else []
+    of_slot = known.of_slot(said.slot_key)[-MOST_CANDIDATES:] if said.slot_key is not None else []
     found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and _parts_from(m, said)}
     found |= {memory.id: memory for memory in of_slot}
-    return [memory for memory in found.values() if memory.id not in doubted and _is_comparable(memory, said)][:most]
+    compared = (memory for memory in found.values() if memory.id not in doubted and _is_comparable(memory, said))
+    return list(islice(compared, MOST_CANDIDATES))
 
 
 def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Vector | None) -> bool:

@@ -400,7 +400,7 @@ async def _computed_reading(
         retracted=() if own.linked else await _retracted(gm, heard),
         valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
-    return replace(reading, clarifies=_clarification(session, scored, reading))
+    return replace(reading, clarifies=_whole_message(session, scored, reading))
 
 
 async def _taught(gm: Graphmem, session: Session, teach: str) -> Marked | None:
@@ -411,7 +411,7 @@ async def _taught(gm: Graphmem, session: Session, teach: str) -> Marked | None:
     return Marked(teach, teach, vector, domain_of(reading.scores), 0.0, said_hash(session, None, teach), None)
 
 
-def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[Note, Marked]:
+def _whole_message(session: Session, scored: Scored, reading: Reading) -> tuple[Note, Marked]:
     """The whole message as an episode, for where it clarifies a doubt; searched by the words as they were said."""
     heard = reading.heard
     note = Note(0, len(heard.text), None, Modality.EPISODIC, MemoryKind.EPISODE)

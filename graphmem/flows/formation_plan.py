@@ -9,19 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
 
-from graphmem.flows.detection_plan import (
-    completed,
-    diverges,
-    said_the_same,
-)
+from graphmem.flows.detection_plan import completed, diverges, said_the_same
 from graphmem.flows.ending import known_memory, restoring, with_stems
-from graphmem.flows.formation_effects import (
-    END_EFFECTS,
-    holder_of,
-    overtaken_by,
-    retracted_memories,
-    touched_memories,
-)
+from graphmem.flows.formation_effects import END_EFFECTS, holder_of, overtaken_by, retracted_memories, touched_memories
 from graphmem.flows.formation_reading import Ended, Marked, Reading, new_memory, reinforced_memory
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,

@@ -11,18 +11,7 @@ import numpy as np
 
 from graphmem.flows.formation_reading import STRENGTH, Marked, Reading, new_memory
 from graphmem.maths.features import SEGMENT_GAP
-from graphmem.model import (
-    Domain,
-    EdgeType,
-    Heard,
-    Memory,
-    MemoryKind,
-    MemoryRole,
-    Modality,
-    Note,
-    SourceKind,
-    Vector,
-)
+from graphmem.model import Domain, EdgeType, Heard, Memory, MemoryKind, MemoryRole, Modality, Note, SourceKind, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Rewritten, Span
 from graphmem.text.doc import Doc

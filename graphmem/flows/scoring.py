@@ -10,18 +10,7 @@ from graphmem.language.analysis import BANDS, MessageAnalysis
 from graphmem.language.heads import HeadScores
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.surprise import MessageParts
-from graphmem.model import (
-    Alternative,
-    Attention,
-    Author,
-    Level,
-    Matrix,
-    Message,
-    Prediction,
-    State,
-    Task,
-    Vector,
-)
+from graphmem.model import Alternative, Attention, Author, Level, Matrix, Message, Prediction, State, Task, Vector
 from graphmem.text import matching
 from graphmem.text.affect import AffectModel
 from graphmem.text.doc import Doc, doc_of

@@ -1,7 +1,7 @@
 """Response to a surprise: read, ask the mind, plan, write; and corrections of it afterwards (spec 5)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.app import Graphmem
@@ -13,12 +13,11 @@ from graphmem.flows.facts import known_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import known_readings, open_memories, write_planned
-from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, is_own_belief
+from graphmem.flows.surprise_plan import Understood, Worded, is_own_belief
 from graphmem.language.analysis import domain_of
 from graphmem.model import (
     Analyse,
     Analysis,
-    Answer,
     Correction,
     Level,
     Memory,
@@ -38,9 +37,8 @@ from graphmem.store import surprises
 from graphmem.store.changes import Changes, Corrected, New, Origin, Update, renewed
 from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
-from graphmem.text.doc import Doc, doc_of
+from graphmem.text.doc import Doc
 from graphmem.text.headings import heading
-from graphmem.text.matching import MATCHED
 from graphmem.validation import MESSAGE_LIMIT, checked_text
 
 EPISODES_AT_ONCE = 4
@@ -48,16 +46,6 @@ EPISODES_AT_ONCE = 4
 VERDICT_CHARACTERS = 2_000
 """Characters of what is said of a surprise."""
 LEVELS = tuple(Level)
-
-
-@dataclass(frozen=True)
-class Episode:
-    """A surprising message: its job, its SNR, its embedding, and how a mind reads it."""
-
-    job: SurpriseJob
-    snr: int
-    vector: Vector = field(repr=False)
-    surprising: Surprising
 
 
 async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence[Claimed]) -> int:
@@ -75,23 +63,29 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     Conflict        memories kept changing; nothing was written of the job it happened to
     """
     held = await open_memories(gm, session)
-    asked = await surprises.list_open_questions(gm.graph, session)
     jobs = [await _standing(gm, session, each) for each in claimed]
     readings, vectors = await gm.read([job.actual for job in jobs], known_readings(gm, session))
-    surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
+    surprising = [_surprising(held, job, vector) for job, vector in zip(jobs, vectors, strict=True)]
     answer = await gm.mind.ask(Analyse(tuple(surprising)))
     facts = tuple(await known_facts(gm, session))
     found, usage = list[Understood | SurpriseJob](), answer.usage
-    for each, job, read, vector, told, analysis in zip(
-        claimed, jobs, readings, vectors, surprising, answer.value, strict=True
-    ):
+    for each, job, read, vector, analysis in zip(claimed, jobs, readings, vectors, answer.value, strict=True):
         if analysis is None:
             found.append(job)
             continue
-        episode = Episode(job, read.snr, vector, told)
-        analysed = Answer(analysis, degraded=answer.degraded)
-        understood = await _understood(gm, session, each, episode, analysed)
-        own = replace(understood, facts=facts)
+        episode, *others = await _described(gm, session, each, job, analysis)
+        own = Understood(
+            seq=each.seq,
+            job=job,
+            snr=read.snr,
+            vector=vector,
+            analysis=analysis,
+            episode=episode,
+            updates=tuple(others[: len(analysis.updates)]),
+            procedure=next(iter(others[len(analysis.updates) :]), None),
+            inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
+            facts=facts,
+        )
         found.append(own)
         facts = (*responding.new_facts(own, held.index), *facts)
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
@@ -109,60 +103,31 @@ async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> Surpris
     return job if level is job.level else replace(job, level=level, danger=None)
 
 
-def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Sequence[Question]) -> Surprising:
+def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector) -> Surprising:
     return Surprising(
         level=job.level,
         signal=job.signal,
         match=job.match,
         predicted=job.predicted,
-        before=job.before,
         actual=job.actual,
-        at=job.at,
-        talk=job.talk,
-        doc=Doc(job.actual, vector),
         beliefs=responding.beliefs_near(vector, job, held.index),
-        # Of a violated expectation the turn distils a fact: each comes from one source only.
-        most_facts=MOST_FACTS[job.level] if job.match is None or job.match >= MATCHED else 0,
-        unusual=job.unusual,
-        asked=tuple(question.text for question in asked),
-        danger=job.danger,
-        task=job.task,
+        doc=Doc(job.actual, vector),
     )
 
 
-async def _understood(
-    gm: Graphmem, session: Session, claimed: Claimed, episode: Episode, analysed: Answer[Analysis]
-) -> Understood:
-    """Everything there is to find out about one surprise."""
-    analysis, degraded = analysed.value, analysed.degraded
-    job, surprising = episode.job, episode.surprising
+async def _described(
+    gm: Graphmem, session: Session, claimed: Claimed, job: SurpriseJob, analysis: Analysis
+) -> list[Worded]:
+    """Embed, weigh and hash what is to be remembered: the episode, each update, then a procedure, if there is one."""
     procedure = None if analysis.reflection is None else analysis.reflection.procedure
     contents = [
         # A title and links, no copy of what was said.
-        heading(doc_of(surprising), job.task) or f"{job.at.day} {job.at:%B %Y, %H:%M}",
-        *(u.new for u in analysis.updates),
+        heading(Doc(job.actual), job.task) or f"{job.at.day} {job.at:%B %Y, %H:%M}",
+        *(update.new for update in analysis.updates),
         *([procedure] if procedure else []),
     ]
-    worded, *updated = await _described(gm, session, claimed, contents)
-    return Understood(
-        seq=claimed.seq,
-        job=job,
-        snr=episode.snr,
-        analysis=analysis,
-        # Two episodes may turn to the same, and are two all the same.
-        episode=replace(worded, content_hash=worded.own_hash),
-        updates=tuple(updated[: len(analysis.updates)]),
-        vector=episode.vector,
-        procedure=updated[-1] if procedure else None,
-        inferred_by=gm.offline.name if degraded else gm.mind.name,
-        offline=True,
-    )
-
-
-async def _described(gm: Graphmem, session: Session, claimed: Claimed, contents: Sequence[str]) -> list[Worded]:
-    """Embed, weigh and hash what is to be remembered."""
     readings, vectors = await gm.read(contents)
-    return [
+    episode, *others = (
         Worded(
             content,
             vector,
@@ -172,7 +137,9 @@ async def _described(gm: Graphmem, session: Session, claimed: Claimed, contents:
             said_hash(session, None, f"{claimed.id} {content}"),
         )
         for content, vector, reading in zip(contents, vectors, readings, strict=True)
-    ]
+    )
+    # Two episodes may turn to the same, and are two all the same.
+    return [replace(episode, content_hash=episode.own_hash), *others]
 
 
 async def _write_response(
@@ -189,11 +156,6 @@ async def _write_response(
 
     finished = Finished(claimed, usage, gm.settings.facts_kept)
     return await write_planned(gm, session, planned, finished) is not None
-
-
-async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:
-    """Response to a surprise, by the episode that keeps it; None for any other memory."""
-    return (await responses_by_episode(gm, session, [memory_id])).get(memory_id)
 
 
 async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:

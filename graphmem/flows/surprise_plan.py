@@ -75,7 +75,6 @@ class Understood:
     episode : how the episode is remembered
     updates : how each new understanding of the analysis is remembered, in order
     procedure : how to go about such a situation, where the reflection says so
-    offline : whether the offline mind stood in for a language model
     facts : known ones, newest first
     """
 
@@ -88,7 +87,6 @@ class Understood:
     vector: Vector = field(repr=False)
     procedure: Worded | None = None
     inferred_by: str = "offline"
-    offline: bool = False
     facts: tuple[Fact, ...] = ()
 
 
@@ -158,7 +156,7 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
         inferred_by=understood.inferred_by,
         origin=Origin(SourceKind.CHAT, job.turn_id),
         response=SurpriseResponse(
-            level, job.signal, analysis.explanation, analysis.strategy, tuple(revisions), actions, understood.offline
+            level, job.signal, analysis.explanation, analysis.strategy, tuple(revisions), actions, offline=True
         ),
         rows=(
             *_overtaken(new, job, known),

@@ -25,17 +25,7 @@ from graphmem.flows.students import renew_if_due
 from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import may_answer
 from graphmem.language.analysis import MessageAnalysis
-from graphmem.model import (
-    Matrix,
-    Message,
-    Session,
-    Standing,
-    State,
-    Task,
-    TurnOutcome,
-    Unlocked,
-    Vector,
-)
+from graphmem.model import Matrix, Message, Session, Standing, State, Task, TurnOutcome, Unlocked, Vector
 from graphmem.ports import Mind, OnToken
 from graphmem.search.scoring import gravity_now
 from graphmem.store import jobs, turns

@@ -347,8 +347,6 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         predicted=None if expected is None else expected.text,
         before=thought.seen.asked,
         actual=message.text,
-        talk=thought.seen.said,
-        unusual=scored.unusual,
         danger=thought.danger,
         own_level=thought.own_level,
         task=thought.task,

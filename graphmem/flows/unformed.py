@@ -14,13 +14,7 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.errors import Tampered
-from graphmem.model import (
-    Memory,
-    Observation,
-    Session,
-    SourceKind,
-    Vector,
-)
+from graphmem.model import Memory, Observation, Session, SourceKind, Vector
 from graphmem.model.memory import blank_memory
 from graphmem.sealing import StudentLock
 from graphmem.search.index import SearchIndex

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.world_plan import WorldDraft, plan_import, ranked_concepts, searched_text
+from graphmem.flows.world_plan import WorldChanges, WorldDraft, plan_import, ranked_concepts, searched_text
 from graphmem.model import MAIN_WORLD, Concept, Imported, WorldEdge, WorldEdgeType
 from graphmem.model.fields import documented
 from graphmem.ports import Embedder
@@ -86,12 +86,7 @@ async def import_world(
     checked_new_id("world", name, in_paths=False)
     before = await store.load_world(gm.graph, institution)
     _, changes = plan_import(before, draft, replace=replace, name=name)
-    steps: tuple[tuple[Sequence[Any], Callable[[Sequence[Any]], Awaitable[None]]], ...] = (
-        (changes.gone_edges, partial(store.delete_world_edges, gm.graph, institution)),
-        (changes.gone_concepts, partial(store.delete_concepts, gm.graph, institution)),
-        (changes.concepts, lambda some: store.save_concepts(gm.graph, institution, name, some, gm.clock())),
-        (changes.edges, partial(store.save_world_edges, gm.graph, institution)),
-    )
+    steps = _import_steps(gm, institution, name, changes)
     # Each concept that is written is embedded, too.
     total, done = sum(len(changed) for changed, _ in steps) + len(changes.concepts), 0
 
@@ -111,6 +106,18 @@ async def import_world(
     await embed_world(gm.graph, gm.embedder, institution, written)
     await store.finish_import(gm.graph, institution, name)
     return Imported(len(draft.concepts), len(draft.edges))
+
+
+def _import_steps(
+    gm: Graphmem, institution: str, name: str, changes: WorldChanges
+) -> Sequence[tuple[Sequence[Any], Callable[[Sequence[Any]], Awaitable[None]]]]:
+    """Return what is to be written, in the order that one rests on another, each with the function that writes it."""
+    return (
+        (changes.gone_edges, partial(store.delete_world_edges, gm.graph, institution)),
+        (changes.gone_concepts, partial(store.delete_concepts, gm.graph, institution)),
+        (changes.concepts, lambda some: store.save_concepts(gm.graph, institution, name, some, gm.clock())),
+        (changes.edges, partial(store.save_world_edges, gm.graph, institution)),
+    )
 
 
 async def embed_world(

@@ -9,7 +9,6 @@ BANDS = MESSAGE.heads["band"].labels
 """How much a message tells that is worth remembering, named by the passes it is read with."""
 PASSES = (100, 400, 800)
 """Scores from which a message is read once, twice and three times."""
-MOST_PASSES = len(PASSES)
 SNR_BANDS = (0, *PASSES, 1000)
 """Scores at which the bands begin, and the highest."""
 LASTING = ("months", "good")

@@ -5,15 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from graphmem.model.conversation import Lesson
-from graphmem.model.enums import (
-    Aspect,
-    EdgeType,
-    LedgerCategory,
-    LinkKind,
-    MemoryKind,
-    Modality,
-    Scope,
-)
+from graphmem.model.enums import Aspect, EdgeType, LedgerCategory, LinkKind, MemoryKind, Modality, Scope
 from graphmem.model.memory import Entity
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from graphmem.model.concern import Danger
 from graphmem.model.conversation import Lesson
 from graphmem.model.enums import Level, MemoryKind, Modality, Strategy
 from graphmem.model.fields import documented
@@ -36,38 +35,22 @@ class Belief:
 
 @dataclass(frozen=True)
 class Surprising:
-    """A surprising message with what led to it, as a mind reads it.
+    """A surprising message and the beliefs near it, as a mind reads it.
 
     signal : 0..1
     match : 0..1, how well the prediction fitted; None without one
-    before : what the companion said just before
-    actual : what the student said then; the only thing belief updates may rest on
-    talk : the student's earlier messages of the episode, oldest first; facts may also come from them
-    most_facts : how many facts are wanted at most, by level (10, 20, 30); 0 below a boundary
-    unusual : what about the message was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
-    asked : questions that were put to the student lately or still wait, not to be asked again
-    memory_ids : what was remembered of the episode, for the caller's own use
+    actual : what the student said; the only thing belief updates may rest on
+    beliefs : that it may end, nearest first
     doc : the annotations of `actual` (`graphmem.text.doc.Doc`), where they were made
-    danger : that `actual` tells of
-    task : the exercise that the talk is about, where there is one
     """
 
     level: Level
     signal: float
     match: float | None
     predicted: str | None = field(repr=False)
-    before: str = field(repr=False)
     actual: str = field(repr=False)
-    at: datetime
-    talk: tuple[str, ...] = field(default=(), repr=False)
     beliefs: tuple[Belief, ...] = ()
-    most_facts: int = 0
-    unusual: tuple[str, ...] = ()
-    asked: tuple[str, ...] = field(default=(), repr=False)
-    memory_ids: tuple[str, ...] = ()
     doc: object = field(default=None, repr=False, compare=False)
-    danger: Danger | None = None
-    task: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,8 @@ def analysed(episodes: Sequence[Surprising]) -> tuple[Analysis, ...]:
 
     Examples
     --------
-    >>> from datetime import UTC, datetime
-    >>> at = datetime(2026, 1, 5, tzinfo=UTC)
     >>> asked = "Why is the area of a circle not a square?"
-    >>> (found,) = analysed([Surprising(Level.BOUNDARY, 0.7, 0.2, "Yes, I see.", "So it is 12.", asked, at)])
+    >>> (found,) = analysed([Surprising(Level.BOUNDARY, 0.7, 0.2, "Yes, I see.", asked)])
     >>> found.explanation, found.updates
     ('Expected “Yes, I see”, heard “Why is the area of a circle not a square?” (match 0.20).', ())
     """

@@ -31,13 +31,7 @@ from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
-from graphmem.store.memories import (
-    label_of,
-    reinforced_properties,
-    sealed_memory,
-    stored,
-    stored_compression,
-)
+from graphmem.store.memories import label_of, reinforced_properties, sealed_memory, stored, stored_compression
 from graphmem.store.nodes import MEMORY_NODE, QUESTION_NODE, clear_properties, sealed_properties
 from graphmem.store.rows import NodeSealer
 from graphmem.store.sources import kind_in_graph

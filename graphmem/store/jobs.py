@@ -84,8 +84,6 @@ class FormJob:
 class SurpriseJob:
     """A surprising message of a turn (spec 5).
 
-    talk : the student's messages before it that are still in sight, oldest first
-    unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
     danger, own_level, task : as in `FormJob`
     """
 
@@ -98,8 +96,6 @@ class SurpriseJob:
     predicted: str | None
     before: str
     actual: str
-    talk: tuple[str, ...]
-    unusual: tuple[str, ...]
     danger: Danger | None = None
     own_level: Level | None = None
     task: str = ""

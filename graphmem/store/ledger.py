@@ -11,7 +11,7 @@ from typing import Any
 
 from graphmem import sealing
 from graphmem.errors import Conflict, Tampered
-from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, SourceKind, Vector
+from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, SourceKind, Vector
 from graphmem.store.graph import Graph, Row
 from graphmem.store.nodes import LEDGER_ENTRY_NODE, clear_properties, opened, sealed_properties
 from graphmem.store.rows import NodeSealer, readable, source_kind
@@ -74,7 +74,6 @@ async def keep_entry(
     entry: LedgerEntry,
     vector: Vector,
     now: datetime,
-    source: Source | None = None,
     concern: Mapping[str, Any] | None = None,
 ) -> LedgerEntry | None:
     """Keep an entry; `ledger/add`. As it is kept then: an active equal one is unchanged, a settled or expired one
@@ -84,14 +83,13 @@ async def keep_entry(
     ------
     Conflict        an equal entry is there and does not open
 
-    Writes the entry, linked to the student and, where it has one, to its source; with a concern, as
-    `concerns.sealed_concern` makes it, where the entry is new or no open one keeps it.
+    Writes the entry, linked to the student; with a concern, as `concerns.sealed_concern` makes it, where the entry is
+    new or no open one keeps it.
     """
     rows = await graph.run(
         "ledger/add",
         session,
         entry=sealed_ledger_entry(session, entry, vector),
-        source={} if source is None else {"kind": source.kind, "ref": source.ref},
         concerns=[] if concern is None else [concern],
         now=now,
     )

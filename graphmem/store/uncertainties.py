@@ -7,16 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from graphmem.model import (
-    Edge,
-    EdgeType,
-    RelationshipSide,
-    Session,
-    Severity,
-    Uncertainty,
-    UncertaintyState,
-    Who,
-)
+from graphmem.model import Edge, EdgeType, RelationshipSide, Session, Severity, Uncertainty, UncertaintyState, Who
 from graphmem.store.graph import Graph, Row
 from graphmem.store.memories import opened_edge
 from graphmem.store.nodes import UNCERTAINTY_NODE, clear_properties, opened, sealed_properties

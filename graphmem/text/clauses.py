@@ -156,19 +156,6 @@ def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     return tuple(found)
 
 
-@once_per_doc
-def telling_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
-    """The statements of a text without greetings, thanks and praise, in order.
-
-    Examples
-    --------
-    >>> text = "Hi Ada! I like teal. Thanks!"
-    >>> [text[start:end] for start, end in telling_spans(Doc(text))]
-    ['I like teal.']
-    """
-    return tuple(span for span in statement_spans(doc) if not is_small_talk(Doc(doc.text[slice(*span)])))
-
-
 def stated(doc: Doc) -> str:
     """The statements of a text that ask nothing, joined by spaces.
 

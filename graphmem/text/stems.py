@@ -64,9 +64,6 @@ _PLURALS = frozenset(
         "goes",
     ]
 )
-_BARE_VERBS = frozenset(_IRREGULAR.values()) - {
-    _IRREGULAR[form] for form in _PLURALS - {"am", "is", "are", "has", "does", "goes"}
-}
 _ENGLISH = stemmer("english")
 
 

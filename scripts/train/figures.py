@@ -47,24 +47,7 @@ def of_encoder(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
     def read(own: Sequence[tuple[Row, int]]) -> list[HeadScores]:
         return [network.analyse(row.text).scores for row, _ in own]
 
-    found: Figures = {}
-    messages = [row for row in rows if row.held and "lasting" in row.labels]
-    analysed = [network.analyse(row.text) for row in messages]
-    scores = [each.scores for each in analysed]
-    ledger = [
-        "instruction" if s.likely("ledger") in ("wish", "order") else s.likely("ledger") for s in map(summed, scores)
-    ]
-    found |= understanding(
-        messages,
-        {
-            "band": [BANDS[passes(each.snr)] for each in analysed],
-            "kind": [s.likely("kind") for s in scores],
-            "modality": [s.likely("modality") for s in scores],
-            "ledger": ledger,
-            "valence": [s.number("valence") for s in scores],
-            "lasting": [int(s.chances("lasting").argmax()) for s in scores],
-        },
-    )
+    found = understanding_figures(rows, network)
     danger = labelled(rows, "urgency", "safety")
     found |= danger_figures(
         danger, [float(np.log(1 / max(1e-9, s.chance("concern", "none")) - 1 + 1e-9)) for s in read(danger)]
@@ -96,6 +79,27 @@ def of_encoder(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
     found |= shown_figures(network)
     found |= border_figures(rows, lambda text: [(s.start, s.end) for s in network.analyse(text).statements])
     return found | name_figures(rows, lambda text: [(n.start, n.end, n.kind) for n in network.analyse(text).names])
+
+
+def understanding_figures(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
+    """Return how well held-out messages are understood: band, kind, modality, ledger, valence, how long they last."""
+    messages = [row for row in rows if row.held and "lasting" in row.labels]
+    analysed = [network.analyse(row.text) for row in messages]
+    scores = [each.scores for each in analysed]
+    ledger = [
+        "instruction" if s.likely("ledger") in ("wish", "order") else s.likely("ledger") for s in map(summed, scores)
+    ]
+    return understanding(
+        messages,
+        {
+            "band": [BANDS[passes(each.snr)] for each in analysed],
+            "kind": [s.likely("kind") for s in scores],
+            "modality": [s.likely("modality") for s in scores],
+            "ledger": ledger,
+            "valence": [s.number("valence") for s in scores],
+            "lasting": [int(s.chances("lasting").argmax()) for s in scores],
+        },
+    )
 
 
 def shown_figures(network: EncoderNetwork) -> Figures:

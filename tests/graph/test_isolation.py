@@ -19,7 +19,7 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
-from graphmem.flows.surprise import answer_question, correct_surprise, list_questions, response_of
+from graphmem.flows.surprise import answer_question, correct_surprise, list_questions
 from graphmem.flows.uncertainty import check_action, list_uncertainties, resolve_uncertainty, undo_resolution
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.runner import run_jobs
@@ -33,7 +33,7 @@ from graphmem.store.rows import LAST
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import asked, held, nodes, observations
-from tests.support.surprising import asking, surprises
+from tests.support.surprising import asking, response_of, surprises
 from tests.support.whole_life import lives
 
 STUDENT_READS = sorted(

@@ -10,14 +10,13 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows import students
-from graphmem.flows.ledger import Draft, add_entry, drafted, list_entries, settle_entry
+from graphmem.flows.ledger import Draft, add_entry, list_entries, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import Heard, LedgerCategory, LedgerEntry, Observation, Source, SourceKind
+from graphmem.model import LedgerCategory, LedgerEntry, Observation, SourceKind
 from graphmem.store import ledger
-from graphmem.text.reminders import reminders
-from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.conftest import PASSWORD, Enrol, Pupil, another_replica
 from tests.support.tampering import noticed
 
 PROMISE = Draft(
@@ -138,23 +137,16 @@ async def test_lists_are_newest_first_and_of_one_category(gm: Graphmem, ann: Pup
         assert await list_entries(gm, ann.session, entry.category) == [entry]
 
 
-async def test_an_entry_is_linked_to_student_and_source(gm: Graphmem, ann: Pupil) -> None:
-    said = "I promised Zebediah to bring the harmonica."
-    await say(gm, ann, said, "t1")
-    (found,) = reminders(
-        Heard(said, gm.clock()), [(0, len(said))], [each.scores for each in await gm.reader.read([said])]
-    )
-    draft, source = drafted(found), Source("source-1", SourceKind.CHAT, "t1", gm.clock())
-    kept = await add_entry(gm, ann.session, draft)
+async def test_an_entry_is_linked_to_the_student_once(gm: Graphmem, ann: Pupil) -> None:
+    kept = await add_entry(gm, ann.session, PROMISE)
     entry = replace(kept, created_at=gm.clock())
     for _ in range(2):
         again = await ledger.keep_entry(
-            gm.graph, ann.session, entry, (await gm.embedder.embed([said]))[0], gm.clock(), source
+            gm.graph, ann.session, entry, (await gm.embedder.embed([PROMISE.content]))[0], gm.clock()
         )
         assert again == kept
-    linked = """MATCH (:Student {institution: $i})-[k:KEEPS]->(:LedgerEntry)-[f:FORMED_FROM]->(s:Source {ref: 't1'})
-                RETURN count(k) AS k, count(f) AS f"""
-    assert await gm.graph.execute(linked, {"i": ann.who.institution}, reads=True) == [{"k": 1, "f": 1}]
+    linked = "MATCH (:Student {institution: $i})-[k:KEEPS]->(:LedgerEntry) RETURN count(k) AS k"
+    assert await gm.graph.execute(linked, {"i": ann.who.institution}, reads=True) == [{"k": 1}]
 
 
 async def test_the_meaning_of_an_entry_comes_back_with_it(gm: Graphmem, ann: Pupil) -> None:

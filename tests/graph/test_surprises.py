@@ -10,7 +10,6 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.flows.surprise import (
     list_questions,
     respond_to_surprises,
-    response_of,
 )
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
@@ -40,6 +39,7 @@ from tests.support.surprising import (
     ids_of,
     memories_by_id,
     responded,
+    response_of,
     running,
     surprises,
     telling,

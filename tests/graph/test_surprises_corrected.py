@@ -11,7 +11,6 @@ from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.surprise import (
     correct_surprise,
-    response_of,
 )
 from graphmem.jobs.runner import run_jobs
 from graphmem.maths.surprise import THRESHOLDS, thresholds
@@ -34,6 +33,7 @@ from tests.support.surprising import (
     everything,
     memories_by_id,
     responded,
+    response_of,
     surprises,
     update,
 )

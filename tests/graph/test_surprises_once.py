@@ -18,7 +18,6 @@ from graphmem.flows.surprise import (
     answer_question,
     list_questions,
     respond_to_surprises,
-    response_of,
 )
 from graphmem.flows.surprise_plan import Understood
 from graphmem.jobs.runner import run_jobs
@@ -48,6 +47,7 @@ from tests.support.surprising import (
     ids_of,
     quiet,
     responded,
+    response_of,
     surprises,
     telling,
 )

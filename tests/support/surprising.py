@@ -5,9 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from graphmem.app import Graphmem
-from graphmem.flows.surprise import (
-    response_of,
-)
+from graphmem.flows.surprise import responses_by_episode
 from graphmem.jobs.runner import HANDLERS, run_jobs
 from graphmem.model import (
     Analyse,
@@ -19,6 +17,7 @@ from graphmem.model import (
     MemoryRole,
     Modality,
     Reflection,
+    Session,
     SurpriseResponse,
     TurnOutcome,
 )
@@ -75,7 +74,7 @@ async def surprises(gm: Graphmem, pupil: Pupil, text: str, level: Level | None, 
 
 async def enqueued(gm: Graphmem, pupil: Pupil, outcome: TurnOutcome, text: str, level: Level, **more: Any) -> None:
     """Write the job of a surprising turn, as the turn would have done."""
-    given: dict[str, Any] = {"match": 0.1, "predicted": PREDICTED, "before": "", "talk": (), "unusual": ()} | more
+    given: dict[str, Any] = {"match": 0.1, "predicted": PREDICTED, "before": ""} | more
     work = SurpriseJob(
         turn_id=outcome.turn_id,
         at=outcome.at,
@@ -98,6 +97,11 @@ async def responded(
     found = await response_of(gm, pupil.session, f"episode-{outcome.seq}")
     assert found is not None
     return found
+
+
+async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:
+    """Response to a surprise, by the episode that keeps it; None for any other memory."""
+    return (await responses_by_episode(gm, session, [memory_id])).get(memory_id)
 
 
 async def counted(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:

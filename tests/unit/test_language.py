@@ -54,7 +54,7 @@ TALK = Conversation(
 )
 MEMORY = Remembered((Fact("fact-1", 1, "Likes bread & <b>.", ("bread",), AT),))
 HEARD = Heard("I have a dog called Rex.", AT)
-SURPRISING = Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "Ready?", "I skate!", AT)
+SURPRISING = Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "I skate!")
 PROTOCOLS = ["openai:gpt-4o-mini", "openai-responses:gpt-4o-mini"]
 
 

@@ -225,7 +225,7 @@ async def test_what_a_model_tells_with_its_notes_it_is_not_asked(mind: Fallback,
     pair = StatementPair(StatementOnRecord("a", AT), StatementOnRecord("b", AT))
     model.error = away()
     (verdict,) = (await mind.ask(Classify((pair,)))).value
-    (analysis,) = (await mind.ask(Analyse((Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "", "Hm", AT),)))).value
+    (analysis,) = (await mind.ask(Analyse((Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "Hm"),)))).value
     assert (verdict.ended, verdict.opposed, analysis, model.asked) == (0.0, 0.0, None, 0)
 
 

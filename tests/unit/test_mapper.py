@@ -135,16 +135,17 @@ sys.path.insert(0, "scripts")
 from generate_client import generated
 
 schema = make_schema(Settings()).as_str()
-print(schema, generated(schema), sep="\\f")
+print(schema, *generated(schema).values(), sep="\\f")
 """
 
 
 def test_a_property_added_to_the_model_is_in_schema_and_client() -> None:
     told = subprocess.run([sys.executable, "-c", ADDED], check=True, capture_output=True, text=True, cwd=ROOT)
-    schema, client = told.stdout.split("\f")
+    schema, client, typescript = told.stdout.split("\f")
     memory = schema.partition("\ntype Memory {")[2].partition("\n}")[0]
     assert '"""How the student felt."""\n  mood: String!' in memory
     result = client.partition("class Memory(Result):")[2].partition("\nclass ")[0]
     assert 'mood: str = Field(repr=False)\n    """How the student felt."""' in result
     (fragment,) = re.findall(r"fragment Memory on Memory \{ (.*?) sources", client)
     assert "mood" in fragment.split()
+    assert "mood: string" in typescript

@@ -59,7 +59,7 @@ def update(prior: str | None, new: str, *, evolution: bool = True) -> BeliefUpda
 
 
 def understood(level: Level = Level.PARADIGM_SHIFT, *updates: BeliefUpdate, **more: object) -> Understood:
-    job = SurpriseJob("t7", AT, level, 0.95, 0.1, 0.5, "Yes.", "So?", "We moved to Paris!", (), ())
+    job = SurpriseJob("t7", AT, level, 0.95, 0.1, 0.5, "Yes.", "So?", "We moved to Paris!")
     facts = tuple(Lesson(f"Fact {i}.", ("tag",)) for i in range(40))
     fixed: dict[str, object] = {
         "seq": 7,
