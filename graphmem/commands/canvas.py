@@ -1,6 +1,6 @@
 """The page that both pictures are drawn on: measured in inches from its upper left corner."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch
 
 INK, GREY, OUTLINE = "#1F2430", "#5A6070", "#8A8F99"
-MARGIN, HEAD, FOOT = 0.09, 0.85, 0.5
+MARGIN, HEAD, FOOT = 0.09, 0.85, 0.7
 """Inches: left of the title, for the title, for the key."""
 
 
@@ -39,12 +39,16 @@ class Canvas:
         given: dict[str, Any] = {"connectionstyle": "arc3,rad=0.06", "zorder": 1} | more
         self.axes.add_patch(FancyArrowPatch(start, end, **given))
 
-    def key(self, handles: Iterable[Artist], columns: int) -> None:
-        """Explain the signs at the foot of the page."""
-        self.figure.legend(
-            handles=list(handles), loc="lower left", bbox_to_anchor=(0.005, 0.04 / self.height), ncols=columns,
-            frameon=False, fontsize=8, handlelength=1.4, columnspacing=1.3,
-        )  # fmt: skip
+    def key(self, handles: Sequence[Artist]) -> None:
+        """Explain the signs at the foot of the page, in as few rows as fit its width."""
+        for columns in range(len(handles), 0, -1):
+            legend = self.figure.legend(
+                handles=handles, loc="lower left", bbox_to_anchor=(0.005, 0.04 / self.height), ncols=columns,
+                frameon=False, fontsize=8, handlelength=1.4, columnspacing=1.3,
+            )  # fmt: skip
+            if legend.get_window_extent().x1 <= self.figure.bbox.x1:
+                return
+            legend.remove()
 
 
 def key_line(colour: str, label: str) -> Line2D:

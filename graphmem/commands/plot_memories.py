@@ -1,6 +1,7 @@
 """The drawing of a memory graph: a box a memory, coloured by its modality, and what it speaks of."""
 
 import textwrap
+from collections import Counter
 from dataclasses import dataclass
 
 import networkx as nx
@@ -11,7 +12,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from graphmem.commands.canvas import FOOT, HEAD, OUTLINE, Canvas, key_box, key_line
 from graphmem.flows.picture import MemoryPicture
-from graphmem.model import EdgeType, Memory, Modality, Reliability, Who
+from graphmem.model import EdgeType, EntityKind, Memory, MemoryRole, Modality, Reliability, Who
 from graphmem.text.sanitize import clipped
 
 Places = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -30,6 +31,13 @@ COLOURS = {
     Modality.PROCEDURAL: "#A5DDD7",
     Modality.EMOTIONAL: "#F8B9CB",
     Modality.SENSORY: "#FAD3B8",
+}
+WORDS = {
+    Modality.EPISODIC: "what happened",
+    Modality.SEMANTIC: "what is so",
+    Modality.PROCEDURAL: "how it goes best",
+    Modality.EMOTIONAL: "feelings",
+    Modality.SENSORY: "what it was like",
 }
 ENTITY, CONCEPT = "#D5EBB9", "#F7C6DB"
 EDGE_COLOURS = {
@@ -76,17 +84,21 @@ def draw_memories(who: Who, picture: MemoryPicture) -> Figure:
     The same picture is always drawn the same way.
     """
     boxes = memory_boxes(picture)
-    places = placed(boxes, [(edge.from_id, edge.to_id) for edge in picture.edges])
+    there = {box.id for box in boxes}
+    edges = [edge for edge in picture.edges if edge.to_id in there]
+    places = placed(boxes, [(edge.from_id, edge.to_id) for edge in edges])
     sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2)
     low = (places - sizes / 2).min(axis=0, initial=0.0) - GAP
     width, height = (places + sizes / 2).max(axis=0, initial=0.0) + GAP - low
     said = "what is remembered" if picture.readable else "memories by kind, without words: those need the password"
-    line = f"the {len(picture.memories)} most present of {picture.total} memories, {picture.at:%d %B %Y}"
+    shown = len(picture.memories)
+    most = f"{shown}" if shown == picture.total else f"the {shown} most present of {picture.total}"
+    line = f"{most} memories, {picture.at:%d %B %Y}"
     canvas = Canvas(max(7.0, width), height + HEAD + FOOT, f"{who.student_id}: {said}", line)
     at = {box.id: (float(x), float(y)) for box, (x, y) in zip(boxes, places - low + (0.0, HEAD), strict=True)}
     patches = {box.id: _draw_box(canvas, box, *at[box.id]) for box in boxes}
     styles = {}
-    for edge in picture.edges:
+    for edge in edges:
         colour, label = EDGE_COLOURS.get(edge.type, SPEAKS_OF) if edge.to_label == "Memory" else SPEAKS_OF
         styles[label] = colour
         canvas.arrow(
@@ -94,17 +106,20 @@ def draw_memories(who: Who, picture: MemoryPicture) -> Figure:
             arrowstyle="-|>", mutation_scale=7, color=colour, linewidth=0.6 + 0.8 * edge.weight,
         )  # fmt: skip
     present = {each.modality for each in picture.memories}
-    keys: list[Artist] = [key_box(COLOURS[m], m.value) for m in Modality if m in present]
-    keys += [key_box(ENTITY, "person, place, thing")] * bool(picture.entities)
+    keys: list[Artist] = [key_box(COLOURS[m], WORDS[m]) for m in Modality if m in present]
+    keys += [key_box(ENTITY, "person, place, thing")] * bool(there & picture.entities.keys())
     keys += [key_box(CONCEPT, "concept of the world")] * bool(picture.concepts)
     keys += [key_box("white", "never fades", edgecolor="#30343C", linewidth=1.6)]
     keys += [key_box("white", "doubted, or past", linestyle="--")]
-    canvas.key([*keys, *(key_line(colour, label) for label, colour in sorted(styles.items()))], columns=7)
+    canvas.key([*keys, *(key_line(colour, label) for label, colour in sorted(styles.items()))])
     return canvas.figure
 
 
 def memory_boxes(picture: MemoryPicture) -> list[MemoryBox]:
-    """A box for each memory, entity and concept of a picture; without words where they may not be read."""
+    """A box for each memory, entity and concept of a picture; without words where they may not be read.
+
+    Persons and places have one, and such things as two memories or more speak of: others only repeat a memory's words.
+    """
     boxes = [
         MemoryBox(
             each.id,
@@ -115,9 +130,9 @@ def memory_boxes(picture: MemoryPicture) -> list[MemoryBox]:
         )
         for each in picture.memories
     ]
-    linked = {id for edge in picture.edges for id in (edge.from_id, edge.to_id)}
+    spoken = Counter(edge.to_id for edge in picture.edges)
     for id, entity in picture.entities.items():
-        if id in linked:
+        if spoken[id] > (entity.kind is EntityKind.THING):
             name = entity.kind.value if entity.name is None or id in picture.veiled else entity.name
             boxes.append(MemoryBox(id, clipped(name, LABEL_COLUMNS), ENTITY, round=True))
     return boxes + [
@@ -172,7 +187,9 @@ def _label(picture: MemoryPicture, memory: Memory) -> str:
         return f"{memory.modality.value} {memory.kind.value}\ngravity {gravity}"
     if memory.id in picture.veiled:
         return "(names what has not\nbeen met yet)"
-    said = clipped(" ".join(memory.content.split()), LABEL_CHARACTERS)
+    # An episode is titled by what it was about.
+    title = "a talk about " if memory.role is MemoryRole.EPISODE else ""
+    said = clipped(title + " ".join(memory.content.split()), LABEL_CHARACTERS)
     return "\n".join(textwrap.wrap(said, LABEL_COLUMNS)) or "(empty)"
 
 

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 
 from graphmem.commands.canvas import FOOT, GREY, HEAD, MARGIN, Canvas, key_dot, key_line
 from graphmem.flows.picture import OverlayPicture
-from graphmem.model import Concept, Known, Who, WorldEdgeType
+from graphmem.model import Concept, Known, Who
 from graphmem.text.sanitize import clipped
 
 NAME_LINE, DOT, SIDE = 0.155, 0.125, 1.15
@@ -18,7 +18,7 @@ NAMED_WIDTH, HIDDEN_WIDTH = 1.75, 0.72
 """Inches of a column in which names stand, and of one without."""
 NAME_CHARACTERS, MOST_NAMED, MOST_DOTS = 27, 24, 60
 MET, WEAK, FAIR, STRONG = "#7FB2E5", "#E8A33D", "#B5C94C", "#3E9B4F"
-HIDDEN_COLOUR, FRONTIER_COLOUR = "#D9DCE2", "#E4572E"
+HIDDEN_COLOUR, FRONTIER_COLOUR, FOUND_COLOUR = "#D9DCE2", "#E4572E", "#2F6FB2"
 WEAK_BELOW, STRONG_FROM = 0.3, 0.6
 """Familiarity under which a concept is weak, and from which it is strong."""
 
@@ -74,14 +74,18 @@ def overlay_cells(picture: OverlayPicture, *, name_frontier: bool) -> dict[tuple
 def draw_overlay(who: Who, picture: OverlayPicture, *, name_frontier: bool = False) -> Figure:
     """Draw the world as a table of domains and grades, a dot a concept; the known ones named, with their edges.
 
-    The same overlay is always drawn the same way.
+    Domains of which nothing is known and nothing could come next are left out. The same overlay is always drawn the
+    same way.
     """
     cells = overlay_cells(picture, name_frontier=name_frontier)
     grades = sorted({grade for _, grade in cells}, key=lambda grade: (grade is None, grade or 0))
     first: dict[str, list[int]] = defaultdict(list)
     for concept in picture.world.concepts.values():
         first[concept.domain or "other"].append(concept.grade or 0)
-    domains = sorted(first, key=lambda domain: (sum(first[domain]) / len(first[domain]), domain))
+    near = {picture.world.concepts[id].domain or "other" for id in picture.known.keys() | picture.frontier}
+    domains = sorted(
+        first.keys() & near or first.keys(), key=lambda domain: (sum(first[domain]) / len(first[domain]), domain)
+    )
     width = {
         grade: NAMED_WIDTH if any(g == grade and cell.named for (_, g), cell in cells.items()) else HIDDEN_WIDTH
         for grade in grades
@@ -128,8 +132,7 @@ def _page(who: Who, picture: OverlayPicture, width: float, height: float) -> Can
         ("white", "could come next", FRONTIER_COLOUR),
         (HIDDEN_COLOUR, "not met", "none"),
     )
-    lines = (key_line("#B9C6D6", "prerequisite, part, neighbour"), key_line("#2F6FB2", "found by the student"))
-    canvas.key([*(key_dot(*each) for each in dots), *lines], columns=8)
+    canvas.key([*(key_dot(*each) for each in dots), key_line(FOUND_COLOUR, "practised together")])
     return canvas
 
 
@@ -173,18 +176,11 @@ def _dot(canvas: Canvas, x: float, y: float, colour: str, *, ring: bool, size: f
 
 
 def _draw_edges(canvas: Canvas, picture: OverlayPicture, places: dict[str, tuple[float, float]]) -> None:
-    """The edges between known concepts, those the student found the strongest, and the ways to the frontier."""
-    for edge in picture.world.edges.values():
-        if edge.from_id not in places or edge.to_id not in places or edge.from_id not in picture.known:
-            continue
-        found, leads = edge.id in picture.discovered, edge.type == WorldEdgeType.PREREQUISITE_OF
-        if edge.to_id in picture.known:
-            colour, line, opacity = ("#2F6FB2", 1.3, 0.9) if found else ("#B9C6D6", 0.5, 0.6)
-        elif leads and edge.to_id in picture.frontier:
-            colour, line, opacity = FRONTIER_COLOUR, 0.4, 0.3
-        else:
-            continue
-        canvas.arrow(
-            places[edge.from_id], places[edge.to_id], arrowstyle="-", connectionstyle="arc3,rad=-0.12",
-            color=colour, linewidth=line, alpha=opacity, shrinkA=3, shrinkB=3,
-        )  # fmt: skip
+    """The edges between known concepts that the student found; all others would hide them."""
+    for id in sorted(picture.discovered & picture.world.edges.keys()):
+        edge = picture.world.edges[id]
+        if {edge.from_id, edge.to_id} <= places.keys() & picture.known.keys():
+            canvas.arrow(
+                places[edge.from_id], places[edge.to_id], arrowstyle="-", connectionstyle="arc3,rad=-0.12",
+                color=FOUND_COLOUR, linewidth=1.3, alpha=0.9, shrinkA=3, shrinkB=3,
+            )  # fmt: skip

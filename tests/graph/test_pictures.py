@@ -1,5 +1,6 @@
 """Pictures of memories and overlays on the real database: who reads which words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from graphmem.app import Graphmem
+from graphmem.commands.canvas import FOOT, Canvas, key_line
 from graphmem.commands.plot import memory_figure, overlay_figure, save_figure
+from graphmem.commands.plot_memories import memory_boxes
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.overlay import find_frontier, reveal
-from graphmem.flows.picture import pictured_memories, pictured_overlay
+from graphmem.flows.picture import MemoryPicture, pictured_memories, pictured_overlay
 from graphmem.flows.world import find_world, import_world, read_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Who
@@ -32,6 +35,7 @@ async def test_words_are_drawn_with_the_password_only(gm: Graphmem, enrol: Enrol
     await run_jobs(gm, ann.session)
     read = words(await memory_figure(gm, ann.who, PASSWORD, 40))
     assert "Ottilie keeps nine otters" in read
+    assert "what is so" in read
     blind = words(await memory_figure(gm, ann.who, None, 40))
     assert "gravity" in blind
     assert "otter" not in blind.casefold()
@@ -43,6 +47,30 @@ async def test_words_are_drawn_with_the_password_only(gm: Graphmem, enrol: Enrol
         await memory_figure(gm, Who(ann.who.institution, "nobody"), None, 40)
     with pytest.raises(InvalidInput, match="1 to 150"):
         await pictured_memories(gm, ann.who, 151)
+
+
+def test_the_key_lies_within_the_page_however_narrow_that_is() -> None:
+    for width in (7.0, 12.0):
+        canvas = Canvas(width, 5.0, "Ada", "")
+        canvas.key([key_line("red", f"a kind of edge, {i}") for i in range(11)])
+        (key,) = canvas.figure.legends
+        extent, page = key.get_window_extent(), canvas.figure.bbox
+        assert page.x0 <= extent.x0 < extent.x1 <= page.x1
+        assert page.y0 <= extent.y0 < extent.y1 <= FOOT * canvas.figure.dpi
+
+
+async def test_a_thing_is_drawn_where_two_memories_speak_of_it(gm: Graphmem, ann: Pupil) -> None:
+    def names(picture: MemoryPicture) -> set[str]:
+        return {box.label for box in memory_boxes(picture) if box.round}
+
+    await say(gm, ann, "My best friend Mia plays the violin.")
+    await run_jobs(gm, ann.session)
+    picture = await pictured_memories(gm, ann.who, 40, ann.session)
+    assert names(picture) == {"Mia"}
+    (id,) = [entity.id for entity in picture.entities.values() if entity.name == "violin"]
+    violin = next(edge for edge in picture.edges if edge.to_id == id)
+    again = replace(picture, edges=(*picture.edges, replace(violin, from_id="another memory")))
+    assert names(again) == {"Mia", "violin"}
 
 
 async def test_what_names_a_hidden_concept_has_no_words_in_a_picture(gm: Graphmem, ann: Pupil) -> None:
