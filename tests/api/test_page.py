@@ -24,6 +24,12 @@ DESKTOP = {"viewport": {"width": 1100, "height": 800}}
 PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 DARK = {"color_scheme": "dark"}
 DEVICES = pytest.mark.parametrize("device", [DESKTOP, PHONE, PHONE | DARK], ids=["desktop", "phone", "dark phone"])
+PLACE = "[document.activeElement.localName, [...document.querySelectorAll('body *')].indexOf(document.activeElement)]"
+"""Name of the element that has the focus, and its place on the page; -1: none has it."""
+OUTLINED = """() => {
+  const focused = document.activeElement, drawn = focused.querySelector(".touch") ?? focused;
+  return getComputedStyle(focused).outlineStyle !== "none" || getComputedStyle(drawn).stroke !== "none"; }"""
+"""Whether it can be seen that it has the focus."""
 VIEWS = ("Memories", "Picture", "Not sure", "Promises and rules", "My data")
 
 
@@ -94,6 +100,25 @@ async def test_a_student_signs_in_reads_and_searches(school: School) -> None:
         await seen.check()
         await seen.press("Lock and leave")
         await expect(seen.page.get_by_label("Password")).to_be_visible()
+        await expect(seen.page.get_by_label("Access code")).to_have_value("")
+
+
+async def test_all_that_can_be_pressed_is_reached_by_keyboard(school: School) -> None:
+    async with school.visit() as seen:
+        await school.sign_in(seen, "ben")
+        for view in VIEWS:
+            await seen.press(view, within="nav")
+            await expect(seen.page.locator("main .card").first).to_be_visible()
+            there = await seen.page.locator("button:visible:enabled, input:visible, summary:visible").count()
+            await seen.page.evaluate("document.activeElement.blur()")
+            reached, nodes = set[int](), set[int]()
+            for _ in range(there + 3):
+                await seen.page.keyboard.press("Tab")
+                kind, place = await seen.page.evaluate(PLACE)
+                (nodes if kind == "g" else reached).add(place)
+                assert place == -1 or await seen.page.evaluate(OUTLINED)
+            assert len(reached - {-1}) == there, view
+            assert len(nodes) == (view == "Picture")
 
 
 @DEVICES
@@ -316,3 +341,8 @@ async def test_a_server_that_is_away_and_a_session_that_has_ended(school: School
         await seen.open(code=school.code(), student="ben", session="nothing")
         await seen.see("This is locked now. Please unlock it again.")
         await expect(seen.page.get_by_label("Password")).to_be_visible()
+        # Where a link's code will not do another one is asked for.
+        await seen.open(code=school.code(Role.TEACHER, age=7200), students="ada")
+        await seen.press("Show the class")
+        await seen.see("The access code is wrong or too old.")
+        await expect(seen.page.get_by_label("Access code")).to_be_visible()

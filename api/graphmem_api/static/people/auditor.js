@@ -28,7 +28,8 @@ const Weeks = ({ weeks }) => html`<div class="scroll" role="region" tabindex="0"
 </div>`;
 
 const Concern = ({ concern }) => html`<li class=${concern.correctedAt ? "quiet" : ""}>
-  <strong>${say(concern.kind)}</strong>, ${say(`urgency_${concern.urgency}`)}, ${say(`about_${concern.about}`)}, ${moment(concern.at)}${concern.correctedAt && ` (${say("taken_back")})`}
+  <strong>${say(concern.kind)}</strong>, ${say(`urgency_${concern.urgency}`)}, ${say(`about_${concern.about}`)},
+  ${" "}${moment(concern.at)} ${concern.correctedAt && `(${say("taken_back")})`}
 </li>`;
 
 function Integrity({ access, id, tell }) {

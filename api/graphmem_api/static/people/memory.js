@@ -21,8 +21,8 @@ export function Choices({ choices, about, children }) {
   const close = () => setOpen(null);
   return html`<div class="row">
       ${children}
-      ${choices.map(({ name, danger }) => html`<button key=${name} class=${danger ? "danger" : ""} aria-expanded=${open === name} aria-describedby=${about}
-        onClick=${() => setOpen(open === name ? null : name)}>${say(name)}</button>`)}
+      ${choices.map(({ name, danger }) => html`<button key=${name} class=${danger ? "danger" : ""} aria-describedby=${about}
+        aria-expanded=${open === name} onClick=${() => setOpen(open === name ? null : name)}>${say(name)}</button>`)}
     </div>
     ${choices.find((each) => each.name === open)?.shown(close)}`;
 }

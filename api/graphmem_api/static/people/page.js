@@ -15,6 +15,11 @@ const ROLES = ["app", ...Object.keys(READERS)];
 /** What an access code opens; without one, as where a proxy adds it, a student's memories. */
 const roleOf = (code) => (code ? claims(code).role : "app");
 
+/** Ask for another code where that of the link is of no use any more. */
+function forgetLinkAfter(refused) {
+  if (refused.code === "UNAUTHENTICATED") delete LINK.code;
+}
+
 /** The access that a link gives without asking for anything, or none. */
 function linked() {
   if (LINK.code && roleOf(LINK.code) in READERS) return LINK;
@@ -33,13 +38,18 @@ function Unlock({ onOpen, told }) {
       const { token } = await ask({ code, student }, OPEN, { password });
       onOpen({ code, student, session: token });
     } catch (refused) {
+      forgetLinkAfter(refused);
       setError(refused.code === "LOCKED" ? say("no_entry") : refused.message);
     }
   };
   return html`<form class="card" onSubmit=${open}>
-    ${!LINK.code && html`<label>${say("code")}<input name="code" value=${code} autocomplete="off" onInput=${(event) => setCode(event.target.value.trim())} /></label>`}
+    ${!LINK.code && html`<label>
+      ${say("code")}<input name="code" value=${code} autocomplete="off" onInput=${(event) => setCode(event.target.value.trim())} />
+    </label>`}
     ${!(role in READERS) && html`
-      <label>${say("student")}<input name="student" required defaultValue=${claims(code).student ?? LINK.student ?? ""} autocomplete="username" /></label>
+      <label>
+        ${say("student")}<input name="student" required defaultValue=${claims(code).student ?? LINK.student ?? ""} autocomplete="username" />
+      </label>
       <label>${say("password")}<input name="password" type="password" required autocomplete="current-password" /></label>`}
     <p role="alert">${role && !ROLES.includes(role) ? say("no_view") : error}</p>
     <p role="status">${told}</p>
@@ -50,17 +60,20 @@ function Unlock({ onOpen, told }) {
 /** The title, the languages, and what else stands in the head of each view. */
 function Head({ title, speakIn, broad, children }) {
   document.title = say(title);
+  const others = Object.entries(LANGUAGES).filter(([name]) => name !== spoken());
   return html`<header class=${broad ? "broad" : ""}>
     <h1>${say(title)}</h1>
     <div class="row">
-      ${Object.entries(LANGUAGES).filter(([name]) => name !== spoken()).map(([name, own]) => html`<button key=${name} lang=${name} onClick=${() => speakIn(name)}>${own}</button>`)}
+      ${others.map(([name, own]) => html`<button key=${name} lang=${name} onClick=${() => speakIn(name)}>${own}</button>`)}
       ${children}
     </div>
   </header>`;
 }
 
 const Nav = ({ view, setView }) => html`<nav aria-label=${say("parts")}>
-  ${Object.keys(STUDENT_VIEWS).map((name) => html`<button key=${name} aria-current=${name === view ? "page" : null} onClick=${() => setView(name)}>${say(name)}</button>`)}
+  ${Object.keys(STUDENT_VIEWS).map((name) => html`<button key=${name} aria-current=${name === view ? "page" : null} onClick=${() => setView(name)}>
+    ${say(name)}
+  </button>`)}
 </nav>`;
 
 function Page() {
@@ -80,6 +93,7 @@ function Page() {
       return await asks();
     } catch (refused) {
       setTold("");
+      forgetLinkAfter(refused);
       // The session or the code has ended: another one must be given.
       if (["LOCKED", "UNAUTHENTICATED"].includes(refused.code)) leave(refused.message);
       else setError(refused.message ?? say("UNAVAILABLE"));
@@ -103,7 +117,12 @@ function Page() {
   if (access === null) return html`<${Head} title="title" speakIn=${speakIn} /><main><${Unlock} onOpen=${opened} told=${told} /></main>`;
   const role = access.session ? "app" : roleOf(access.code);
   const Shown = READERS[role] ?? STUDENT_VIEWS[view];
-  const lock = () => (access.session ? act("wait", CLOSE).then(() => leave()) : leave());
+  const lock = async () => {
+    if (access.session) await act("wait", CLOSE);
+    // Whoever sits down here next needs a link or a code of their own.
+    for (const name of Object.keys(LINK)) delete LINK[name];
+    leave();
+  };
   const broad = role in READERS;
   return html`<${Head} title=${broad ? `title_${role}` : "title"} broad=${broad} speakIn=${speakIn}>
       <button onClick=${lock}>${say("lock")}</button>

@@ -26,7 +26,11 @@ function spokenOf(memories) {
       if (kind !== "THING") node.entity.kind = kind;
     }
   }
-  return [...found.values()].filter((node) => node.entity.kind !== "THING" || node.about.length > 1);
+  const isThing = (node) => node.entity.kind === "THING";
+  const names = new Set([...found.values()].filter((node) => !isThing(node)).map((node) => node.words.toLowerCase()));
+  // "Friend Mia" is Mia.
+  const repeats = (node) => node.words.toLowerCase().split(" ").some((word) => names.has(word));
+  return [...found.values()].filter((node) => !isThing(node) || (node.about.length > 1 && !repeats(node)));
 }
 
 /** Nodes and links of some memories: the memories, what they speak of, and what leads from one to another. */
@@ -93,7 +97,9 @@ function labelled(points, chosen, near, width) {
     const half = (short(point.node.words).length * LETTER_WIDTH) / 2;
     const x = Math.max(half, Math.min(width - half, point.x));
     const box = { left: x - half, right: x + half, top: point.y + 12, bottom: point.y + 12 + LABEL_HEIGHT };
-    if (rank(point) > 0 && [...placed, ...boxes].some((other) => meets(box, other))) continue;
+    // A name may lie upon dots, as where there are many of them nobody would be named; words of a memory may not.
+    const others = rank(point) < 3 ? placed : [...placed, ...boxes];
+    if (rank(point) > 0 && others.some((other) => meets(box, other))) continue;
     placed.push(box);
     moves.set(point.node.id, x - point.x);
   }
@@ -102,10 +108,10 @@ function labelled(points, chosen, near, width) {
 
 /** The nearest node in the direction of an arrow key. */
 function neighbour(points, from, [dx, dy]) {
-  const ahead = points
-    .map((point) => ({ point, along: (point.x - from.x) * dx + (point.y - from.y) * dy, aside: Math.abs((point.x - from.x) * dy) + Math.abs((point.y - from.y) * dx) }))
-    .filter(({ along }) => along > 1);
-  return ahead.sort((a, b) => a.along + 2 * a.aside - (b.along + 2 * b.aside))[0]?.point;
+  const along = ({ x, y }) => (x - from.x) * dx + (y - from.y) * dy;
+  const aside = ({ x, y }) => Math.abs((x - from.x) * dy) + Math.abs((y - from.y) * dx);
+  const distance = (point) => along(point) + 2 * aside(point);
+  return points.filter((point) => along(point) > 1).sort((a, b) => distance(a) - distance(b))[0];
 }
 
 function Drawing({ graph, chosen, choose }) {
@@ -156,8 +162,11 @@ function Drawing({ graph, chosen, choose }) {
   };
   return html`<div class="picture">
     <svg ref=${svg} role="group" aria-label=${say("picture_about")}>
-      ${graph.links.map(({ source, target }) => html`<line key=${`${source.id} ${target.id}`} class=${[source.id, target.id].includes(chosen) ? "near" : ""}
-        x1=${at.get(source.id).x} y1=${at.get(source.id).y} x2=${at.get(target.id).x} y2=${at.get(target.id).y} />`)}
+      ${graph.links.map(({ source, target }) => {
+        const [from, to] = [at.get(source.id), at.get(target.id)];
+        const near = [source.id, target.id].includes(chosen);
+        return html`<line key=${`${source.id} ${target.id}`} class=${near ? "near" : ""} x1=${from.x} y1=${from.y} x2=${to.x} y2=${to.y} />`;
+      })}
       ${points.map((point) => {
         const { id, memory, entity, words } = point.node;
         const kind = memory ? `memory theme-${memory.domain}` : "entity";
@@ -205,9 +214,10 @@ export function Picture({ load, act }) {
   const [chosen, setChosen] = useState(null);
   const card = useRef(null);
   const list = async () => {
-    const found = graphOf((await load(GRAPH)).memories.items.filter(single));
+    const { items, next } = (await load(GRAPH)).memories;
+    const found = graphOf(items.filter(single));
     setChosen(null);
-    setGraph(found.nodes.length ? { ...found, simulation: simulated(found) } : found);
+    setGraph({ ...found, more: next !== null, simulation: simulated(found) });
   };
   useEffect(() => { list(); }, []);
   useEffect(() => { if (chosen) card.current.scrollIntoView({ block: "nearest" }); }, [chosen]);
@@ -215,7 +225,7 @@ export function Picture({ load, act }) {
   if (graph.nodes.length === 0) return html`<p class="card">${say("nothing")}</p>`;
   const node = graph.nodes.find(({ id }) => id === chosen);
   const changed = async (...request) => (await act(...request)) && list();
-  return html`<p class="quiet">${say("picture_help")}</p>
+  return html`<p class="quiet">${say("picture_help")} ${graph.more && say("newest")}</p>
     <${Drawing} graph=${graph} chosen=${chosen} choose=${setChosen} />
     <${Legend} graph=${graph} />
     <section ref=${card} aria-live="polite">

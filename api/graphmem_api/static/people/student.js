@@ -87,7 +87,8 @@ function Ledger({ load, act }) {
       <p class="words" id=${`words-${entry.id}`}>${entry.content}</p>
       <p class="quiet">${say(entry.category)}, ${day(entry.createdAt)}</p>
       <${Choices} about=${`words-${entry.id}`} choices=${[drop(entry)]}>
-        ${["PROMISE", "DEBT"].includes(entry.category) && html`<button class="main" onClick=${() => change("settled", DONE, { entry: entry.id })}>${say("done")}</button>`}
+        ${["PROMISE", "DEBT"].includes(entry.category) && html`<button class="main"
+          onClick=${() => change("settled", DONE, { entry: entry.id })}>${say("done")}</button>`}
       <//>
     </article>`)}`;
 }
@@ -111,7 +112,10 @@ function Data({ access, load, act, leave }) {
     </section>
     <form class="card" onSubmit=${erase}>
       <h2>${say("erase")}</h2>
-      <label>${say("erase_sure", { id: access.student })}<input value=${typed} autocomplete="off" onInput=${(event) => setTyped(event.target.value)} /></label>
+      <label>
+        ${say("erase_sure", { id: access.student })}
+        <input value=${typed} autocomplete="off" onInput=${(event) => setTyped(event.target.value)} />
+      </label>
       <button class="danger" disabled=${typed !== access.student}>${say("erase")}</button>
     </form>`;
 }

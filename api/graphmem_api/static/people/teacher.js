@@ -27,14 +27,23 @@ function conceptsOf(students) {
   }
   const whom = (known, test) => [...known].filter(([, each]) => test(each)).map(([student]) => student);
   return [...concepts.values()]
-    .map((each) => ({ ...each, level: mean([...each.known.values()].map(({ familiarity }) => familiarity)), stuck: whom(each.known, isStuck), fading: whom(each.known, isFading) }))
+    .map((each) => ({
+      ...each,
+      level: mean([...each.known.values()].map(({ familiarity }) => familiarity)),
+      stuck: whom(each.known, isStuck),
+      fading: whom(each.known, isFading),
+    }))
     .sort((a, b) => a.level - b.level || a.name.localeCompare(b.name));
 }
 
 function Cell({ known }) {
   if (!known) return html`<td class="level none"><span class="hidden">${say("not_met")}</span></td>`;
   const level = Math.min(LEVELS - 1, Math.floor(known.familiarity * LEVELS));
-  return html`<td class=${`level level-${level}`}>${percent(known.familiarity)}${isStuck(known) && html`<b aria-label=${say("stuck")}>!</b>`}${isFading(known) && html`<b aria-label=${say("fading")}>↘</b>`}</td>`;
+  return html`<td class=${`level level-${level}`}>
+    ${percent(known.familiarity)}
+    ${isStuck(known) && html`<b>!<span class="hidden">${say("stuck")}</span></b>`}
+    ${isFading(known) && html`<b>↘<span class="hidden">${say("fading")}</span></b>`}
+  </td>`;
 }
 
 /** A row of the table, which opens to a sentence a student. */
@@ -57,7 +66,8 @@ function Row({ concept, ids }) {
 /** Concepts and for each the students that a test finds. */
 const Found = ({ title, none, concepts, whom }) => html`<section class="card">
   <h2>${say(title)}</h2>
-  ${concepts.length === 0 ? html`<p>${say(none)}</p>` : html`<ul>${concepts.map((each) => html`<li key=${each.id}><strong>${each.name}</strong>: ${each[whom].join(", ")}</li>`)}</ul>`}
+  ${concepts.length === 0 && html`<p>${say(none)}</p>`}
+  <ul>${concepts.map((each) => html`<li key=${each.id}><strong>${each.name}</strong>: ${each[whom].join(", ")}</li>`)}</ul>
 </section>`;
 
 export function Teacher({ access, tell }) {
