@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
-INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
+INSTALL := $(UV) pip install --quiet --python $(BIN)/python
 PARALLEL := -n 2 --dist worksteal
 # Tests are compiled once: where the environment forbids to keep that, collecting them takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,11 +51,10 @@ clean:  ## remove the environment
 .venv/runtime: .venv/uv requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(INSTALL) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q graphmem api client
 	@touch $@
 
 .venv/dev: .venv/runtime requirements/dev.txt
-	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(INSTALL) --compile-bytecode --require-hashes -r requirements/dev.txt
 	@touch $@
 
 .venv/extras: .venv/dev requirements/extras.txt

@@ -1,15 +1,16 @@
-"""The main job, as a stranger sees it: real tutoring dialogues over HTTP, and what came of them."""
+"""The main job, as a stranger sees it: a written talk and real tutoring dialogues over HTTP, and what came of them."""
 
 import asyncio
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from secrets import token_hex, token_urlsafe
+from secrets import token_hex
 from statistics import median
 from time import monotonic, perf_counter
 from typing import Any
@@ -21,24 +22,26 @@ from rich.markup import escape
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
 from graphmem.bench.harness import served
-from graphmem.bench.recorded import MatchBaselines, match_baselines
 from graphmem.commands.memories import incoming_turns
 from graphmem.local import server
 from graphmem.model import Role
-from graphmem.runtime import neo4j_access, open_graphmem
+from graphmem.progress import Say, spoken
+from graphmem.runtime import neo4j_access, open_graph
 from graphmem.samples import sample_dialogues, written_story
-from graphmem.samples.dialogues import Dialogue, load_dialogues
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.queries import browser_query
-from graphmem.text.sanitize import clipped
 from graphmem_client import AsyncClient
-from graphmem_client.generated import Turn
+from graphmem_client.generated import MemoryRole, Turn
 
 DEMO_INSTITUTION = "demo"
 FORMING_SECONDS = 20.0
-LINE_CHARACTERS = 110
-STORY_QUESTION = "Where does Kim live, and which fraction is bigger, 1/4 or 1/8?"
+STORY_QUESTION = "Where does Kim live?"
+LINK_SECONDS = 24 * 3600
+SHORT_LIVED_JAVA = "-XX:TieredStopAtLevel=1"
+SHORT_LIVED_NEO4J = "dbms.cypher.min_replan_interval=12h dbms.cypher.statistics_divergence_threshold=1.0"
+"""In a Neo4j of a minute Java's second compiler, and planning anew as the database grows, are half of the work."""
 
 
 @dataclass(frozen=True)
@@ -87,19 +90,18 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
     file : Path or None     dialogues as `graphmem replay` reads them; None: the shipped ones, after a written story
     as_json : bool          print one JSON document instead of the page
     """
-    dialogues = sample_dialogues() if file is None else load_dialogues(file)
     now = datetime.now(UTC)
-    played = [*(told_scenes(written_story(), now) if file is None else ()), *scenes(dialogues, now)]
+    played = shipped_scenes(now) if file is None else scenes(load_dialogues(file), now)
     out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
     with (
-        _running_neo4j(settings, say),
+        _running_neo4j(settings, say.print),
+        spoken(say.print, "starting the API") as step,
         served(settings, GRAPHMEM_LOG_LEVEL="warning") as port,
-        say.status("Playing dialogues through the API"),
     ):
         start = perf_counter()
-        turns, memories = asyncio.run(_play_scenes(settings, f"http://127.0.0.1:{port}", played, out))
+        turns, memories, link = asyncio.run(_play_scenes(settings, f"http://127.0.0.1:{port}", played, out, step))
         seconds = perf_counter() - start
-        nodes, baselines = asyncio.run(_compare(settings, [scene.dialogue for scene in played]))
+        nodes = asyncio.run(_count_labels(settings))
         browser = _browser_link(settings, played[-1].student)
     if as_json:
         document = {
@@ -107,81 +109,115 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
             "memoryCount": memories,
             "seconds": seconds,
             "nodes": nodes,
-            "matchBaselines": asdict(baselines),
             "browser": browser,
         }
         print(json.dumps(document, ensure_ascii=False))
         return
-    _tell_highlights([each for each in turns if each.scene.name is None], out)
-    _sum_up(turns, seconds, baselines, out)
-    out.print(f"remembered {memories} memories of {played[-1].student}")
-    out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
-    out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
-    out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")
+    _sum_up(turns, seconds, nodes, out)
+    out.rule("See it yourself")
+    out.print(f"As a graph: .venv/bin/graphmem up, which tells user and password, then\n{browser}", soft_wrap=True)
+    if link:
+        out.print(link, soft_wrap=True)
+
+
+def shipped_scenes(now: datetime) -> list[Scene]:
+    """Return the scenes of the written story, then those of a real dialogue of each source."""
+    real = {each.source: each for each in reversed(sample_dialogues())}
+    return [*told_scenes(written_story(), now), *scenes([*real.values()], now)]
 
 
 def told_scenes(story: list[Dialogue], now: datetime) -> list[Scene]:
-    """Return the scenes of a written story, a week between its sessions, the companion replying by itself."""
-    student = f"{story[0].student}-{token_hex(3)}"
+    """Return the scenes of a written story: the first a week before the others; in the last one graphmem replies."""
+    student, first, last = f"{story[0].student.lower()}-{token_hex(3)}", story[0], story[-1]
     return [
-        Scene(student, dialogue, now - timedelta(weeks=len(story) - 1 - i), own_reply=True, name=dialogue.student)
+        Scene(
+            student,
+            dialogue,
+            now - (len(story) - 1 - i) * timedelta(minutes=5) - (dialogue is first) * timedelta(weeks=1),
+            own_reply=dialogue is last,
+            name=dialogue.student,
+        )
         for i, dialogue in enumerate(story)
     ]
 
 
 def scenes(dialogues: list[Dialogue], now: datetime) -> list[Scene]:
-    """Return one dialogue with the companion's own replies, then every one with the tutor's, a day apart for a student.
+    """Return dialogues with the tutors' replies, a day apart for a student; who has most of them comes last.
 
     Parameters
     ----------
     dialogues : list of Dialogue        those of one student stand together
     now : datetime
     """
-    longest = max(dialogues, key=lambda d: len(d.messages))
-    played = [Scene(f"{longest.student}-{token_hex(3)}", longest, now, own_reply=True)]
     sessions_of = {name: list(held) for name, held in groupby(dialogues, key=lambda d: d.student)}
-    for name, sessions in sorted(sessions_of.items(), key=lambda item: len(item[1])):
-        student = f"{name}-{token_hex(3)}"
-        for i, dialogue in enumerate(sessions):
-            played.append(Scene(student, dialogue, now - timedelta(days=len(sessions) - i), own_reply=False))
-    return played
+    return [
+        Scene(student, dialogue, now - timedelta(days=len(sessions) - i), own_reply=False)
+        for name, sessions in sorted(sessions_of.items(), key=lambda item: len(item[1]))
+        for student in [f"{name}-{token_hex(3)}"]
+        for i, dialogue in enumerate(sessions)
+    ]
 
 
 @contextmanager
-def _running_neo4j(settings: Settings, say: Console) -> Iterator[None]:
+def _running_neo4j(settings: Settings, say: Say) -> Iterator[None]:
     """A running Neo4j; the local one is stopped again if it was started here."""
     was_running = settings.neo4j_uri is not None or server.status(settings).running
-    neo4j_access(settings, say.print)
+    if not was_running:
+        os.environ.setdefault("_JAVA_OPTIONS", SHORT_LIVED_JAVA)
+        settings = settings.model_copy(update={"neo4j_config": f"{SHORT_LIVED_NEO4J} {settings.neo4j_config}"})
+    neo4j_access(settings, say)
     try:
         yield
     finally:
         if not was_running:
-            server.down(settings, say.print)
+            server.down(settings, say)
 
 
 async def _play_scenes(
-    settings: Settings, address: str, played: Sequence[Scene], out: Console
-) -> tuple[list[PlayedTurn], int]:
-    """Play scenes, each student's one after the other; their turns, and how many memories the last student has."""
+    settings: Settings, address: str, played: Sequence[Scene], out: Console, step: Say
+) -> tuple[list[PlayedTurn], int, str]:
+    """Play scenes, each student's one after the other.
+
+    Returns
+    -------
+    their turns, how many memories the last student has, and where to see what is remembered of the written story
+    """
     secret, now = server_secret(settings), datetime.now(UTC)
     admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
-    turns, student = list[PlayedTurn](), ""
+    turns, student, link = list[PlayedTurn](), "", ""
     async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as client:
-        for student, sessions in groupby(played, key=lambda scene: scene.student):
-            password, own = token_urlsafe(), list[PlayedTurn]()
-            for place, scene in enumerate(sessions):
-                if place == 0:
-                    await as_admin.enrol_student(student, password, scene.name or student)
+        for student, held in groupby(played, key=lambda scene: scene.student):
+            password, own, sessions = "-".join(token_hex(2) for _ in range(3)), list[PlayedTurn](), list(held)
+            await as_admin.enrol_student(student, password, sessions[0].name or student)
+            for scene in sessions:
+                step(f"playing {scene.dialogue.id}: {len(dialogue_turns(scene.dialogue))} messages of {student}")
                 await client.open_session(student, password)
+                if scene.own_reply:
+                    await _wait_until_formed(client, student)
                 own += await _play_dialogue(client, scene, own[-1].turn.next_prediction.text if own else None)
-                if scene.name is not None and place > 0:
+                if scene.own_reply:
                     await _tell_story(client, student, own, out)
+                    code = make_token(secret, DEMO_INSTITUTION, Role.APP, LINK_SECONDS, now, student_id=student)
+                    link = (
+                        f"As {scene.name}: .venv/bin/graphmem serve, then, with the password {password}, until tomorrow:\n"
+                        f"http://127.0.0.1:8000/#code={code}&student={student}"
+                    )
                 # The last session stays open, so that its turns can still be seen in Neo4j Browser.
                 if scene is not played[-1]:
                     await client.close_session(student)
             turns += own
         found = await client.student(student)
-    return turns, found.memory_count if found else 0
+    return turns, found.memory_count if found else 0, link
+
+
+async def _wait_until_formed(client: AsyncClient, student: str) -> None:
+    """Wait, for a while, until what was said is remembered, as it is by the time that anybody comes back."""
+    deadline = monotonic() + FORMING_SECONDS
+    while monotonic() < deadline:
+        found = await client.student(student)
+        if found is None or not found.waiting_jobs:
+            break
+        await asyncio.sleep(0.2)
 
 
 async def _play_dialogue(client: AsyncClient, scene: Scene, expected: str | None) -> list[PlayedTurn]:
@@ -198,72 +234,53 @@ async def _play_dialogue(client: AsyncClient, scene: Scene, expected: str | None
 
 
 async def _tell_story(client: AsyncClient, student: str, turns: Sequence[PlayedTurn], out: Console) -> None:
-    """Print the written talk, what was kept of it, and the context of a question after the first session and now."""
-    deadline = monotonic() + FORMING_SECONDS
-    while monotonic() < deadline:
-        found = await client.student(student)
-        if found is None or not found.waiting_jobs:
-            break
-        await asyncio.sleep(0.2)
-    out.rule("Kim, two sessions a week apart (written; the rest is real)")
-    sessions = [list(own) for _, own in groupby(turns, key=lambda each: each.scene.dialogue.id)]
-    for place, session in enumerate(sessions):
-        out.print(f"[bold]{session[0].at:%A %d %B}[/]")
-        for each in session:
-            out.print(f"  [cyan]Kim[/]       {escape(each.text)}", soft_wrap=True)
-            if place > 0:
-                out.print(f"  [green]graphmem[/]  {escape(each.turn.reply)}", soft_wrap=True)
-    out.print("[bold]Never forgotten[/] (the ledger)")
-    for entry in await client.ledger(student):
-        out.print(f"  {entry.category.value:<9} {escape(entry.content or '')}", soft_wrap=True)
-    out.print(f"[bold]What a companion is told[/] for “{STORY_QUESTION}”", soft_wrap=True)
-    before = min(sessions[0][-1].at + timedelta(minutes=1), datetime.now(UTC))
-    for title, as_of in (("after the first session", before), ("now", None)):
-        context = await client.context(student, STORY_QUESTION, token_budget=600, as_of=as_of)
-        out.print(f"  {title}:")
-        for line in context.prompt.splitlines():
-            # Of the parts of the block only the memories: the whole is for a model.
-            if line.startswith("- [") and not line.startswith("- [fact"):
-                out.print(f"    [dim]{escape(clipped(line, LINE_CHARACTERS))}[/]", soft_wrap=True)
+    """Print the written talk, what is remembered of it, and what a model is told for a question."""
+    await _wait_until_formed(client, student)
+    out.rule("Kim talks with a tutor, and again a week later")
+    for scene, session in groupby(turns, key=lambda each: each.scene):
+        said = list(session)
+        who = "graphmem replies by itself" if scene.own_reply else "the tutor replies"
+        out.print(f"[bold]{said[0].at:%A %d %B}[/], {who}")
+        for each, written in zip(said, dialogue_turns(scene.dialogue), strict=True):
+            reply = each.turn.reply if scene.own_reply else written.reply
+            out.print(f"  [cyan]Kim[/]     {escape(each.text)}", soft_wrap=True)
+            out.print(f"  [green]reply[/]   {escape(reply or '')}", soft_wrap=True)
+    out.rule("What is remembered, sealed with Kim's password")
+    memories = (await client.memories(student, first=100)).items
+    for memory in sorted(memories, key=lambda each: each.timestamp):
+        if memory.role is MemoryRole.SAID:
+            ended = " [dim](no longer)[/]" if memory.invalid_at else ""
+            out.print(f"  {memory.timestamp:%d %b}  {escape(memory.content or '')}{ended}", soft_wrap=True)
+    for entry in await client.ledger(student, active=True):
+        out.print(f"  always  {escape(entry.content or '')} [dim]({entry.category.value})[/]", soft_wrap=True)
+    out.rule("What a tutor's model is told before it replies")
+    context = await client.context(student, STORY_QUESTION, token_budget=600)
+    out.print(f"Asked: “{STORY_QUESTION}”\n[dim]{escape(context.prompt)}[/]", soft_wrap=True)
 
 
-def _tell_highlights(real: Sequence[PlayedTurn], out: Console) -> None:
-    """Print the most surprising message of the real dialogues, and what was learned from it."""
-    sources = len({each.scene.dialogue.id for each in real})
-    out.rule(f"Real tutoring: {len(real)} turns of {sources} dialogues, with the tutors' own replies")
-    surprising = max(real, key=lambda each: each.turn.surprise, default=None)
-    if surprising is None:
-        return
-    turn = surprising.turn
-    out.print(f"[cyan]expected[/]   {escape(surprising.expected or '(nothing yet)')}")
-    out.print(f"[cyan]was said[/]   {escape(surprising.text)}")
-    out.print(f"[cyan]surprise[/]   {turn.surprise:.2f}, {turn.level.value.replace('_', ' ')}")
-    if fact := turn.learned_fact:
-        out.print(f"[cyan]learned[/]    {escape(fact.text)}")
-
-
-def _sum_up(played: Sequence[PlayedTurn], seconds: float, baselines: MatchBaselines, out: Console) -> None:
+def _sum_up(played: Sequence[PlayedTurn], seconds: float, nodes: dict[str, int], out: Console) -> None:
     turns, times = [each.turn for each in played], sorted(each.ms for each in played)
-    expected = [turn for turn in turns if turn.match is not None]
-    levels = Counter(turn.level.value for turn in turns)
-    calls = sum(turn.usage.calls for turn in turns)
-    out.rule("What happened")
-    dialogues = len({each.scene.dialogue.id for each in played})
-    out.print(f"turns      {len(turns)} of {dialogues} dialogues, {seconds:.1f} s over HTTP")
-    out.print(
-        f"predicted  {sum(turn.matched is True for turn in expected)} of {len(expected)} expectations came true "
-        f"(match >= 0.6); {baselines} would have"
+    real = {each.scene.dialogue.id for each in played if each.scene.name is None}
+    expected = [turn.matched is True for turn in turns if turn.match is not None]
+    levels = Counter(turn.level.value.replace("_", " ") for turn in turns)
+    calls, facts = sum(turn.usage.calls for turn in turns), sum(turn.learned_fact is not None for turn in turns)
+    lines = (
+        f"{len(turns)} messages were answered over HTTP in {seconds:.0f} s, those of {len(real)} real tutoring "
+        f"dialogues among them, with {calls} calls of a language model.",
+        f"Half of the answers took at most {median(times):.0f} ms, 19 of 20 at most "
+        f"{times[int(0.95 * len(times))]:.0f} ms.",
+        f"{sum(expected)} of {len(expected)} messages were as expected; {facts} facts were learned of the others. "
+        f"Surprise: {', '.join(f'{level} {n} times' for level, n in levels.most_common())}.",
+        f"In Neo4j, earlier demos included: {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}.",
     )
-    out.print(f"learned    {sum(turn.learned_fact is not None for turn in turns)} facts")
-    out.print(f"surprise   {', '.join(f'{n} {level}' for level, n in levels.most_common())}")
-    out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
+    out.rule("What happened")
+    for line in lines:
+        out.print(line, soft_wrap=True)
 
 
-async def _compare(settings: Settings, dialogues: Sequence[Dialogue]) -> tuple[dict[str, int], MatchBaselines]:
-    """Count the nodes of each kind, and take the match rates of predictions that know nothing."""
-    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
-        nodes = await schema.count_labels(gm.graph, DEMO_INSTITUTION)
-        return nodes, await match_baselines(gm, list({each.id: each for each in dialogues}.values()), seed=1)
+async def _count_labels(settings: Settings) -> dict[str, int]:
+    async with open_graph(settings, lambda _: None) as graph:
+        return await schema.count_labels(graph, DEMO_INSTITUTION)
 
 
 def _browser_link(settings: Settings, student: str) -> str:

@@ -20,12 +20,12 @@ def sample_worlds() -> list[str]:
 
 
 def written_story() -> list[Dialogue]:
-    """Two written sessions of one student, for what the real dialogues do not hold: a name, a promise, a secret."""
+    """Three written sessions of one student, for what the real dialogues do not hold: a name, a promise, a secret."""
     return load_dialogues(SAMPLES / "written" / "dialogues.jsonl")
 
 
 def sample_dialogues() -> list[Dialogue]:
-    """The dialogues of the demo: four sessions of one MathDial student, then three of CIMA and three of Bridge.
+    """The shipped dialogues: four sessions of one MathDial student, then three of CIMA and three of Bridge.
 
     Examples
     --------

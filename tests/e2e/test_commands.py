@@ -337,7 +337,7 @@ async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem:
     assert len(told["turns"]) >= 4
     assert {"expected", "text", "reply", "match", "surprise", "level", "learnedFact", "ms"} <= set(told["turns"][0])
     assert told["nodes"]["Turn"] >= 4
-    assert set(told["matchBaselines"]) == {"parrot", "random"}
+    assert "playing cima-" in err
 
 
 async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
