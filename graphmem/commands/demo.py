@@ -199,7 +199,7 @@ async def _play_scenes(
                     await _tell_story(client, student, own, out)
                     code = make_token(secret, DEMO_INSTITUTION, Role.APP, LINK_SECONDS, now, student_id=student)
                     link = (
-                        f"As {scene.name}: .venv/bin/graphmem serve, then, with the password {password}, until tomorrow:\n"
+                        f"As {scene.name}: .venv/bin/graphmem serve, then, with the password {password}:\n"
                         f"http://127.0.0.1:8000/#code={code}&student={student}"
                     )
                 # The last session stays open, so that its turns can still be seen in Neo4j Browser.
