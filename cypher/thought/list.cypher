@@ -2,11 +2,11 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, until: datetime or null, limit: int, seconds_before: float, seconds_after: float
-// returns: thoughts: list of [id: str, at: int in ms, snr: int, surprise: float, activity: float, features: list of float, strength: float, salience: float, importance: float], said: list of int in ms
+// returns: thoughts: list of [id: str, at: int in ms, surprise: float, activity: float, features: list of float, strength: float, salience: float, importance: float], said: list of int in ms
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, considered: false})
 WHERE $until IS NULL OR memory.timestamp <= $until
 WITH memory ORDER BY memory.timestamp, memory.id LIMIT $limit
-WITH collect([memory.id, memory.timestamp.epochMillis, memory.snr, memory.surprise, memory.activity,
+WITH collect([memory.id, memory.timestamp.epochMillis, memory.surprise, memory.activity,
               memory.features, memory.strength, memory.salience, memory.importance]) AS thoughts,
      min(memory.timestamp) - duration({seconds: $seconds_before}) AS first,
      max(memory.timestamp) + duration({seconds: $seconds_after}) AS last

@@ -63,7 +63,6 @@ class ScoredTurn:
     distance : in meaning, to the nearest message before it; None for the first
     """
 
-    text: str
     sensed: Sensed
     score: Score
     distance: float | None
@@ -137,7 +136,7 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
             in_danger = find_danger(text) is not None
             before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
             away = distance(np.array(before), reading.vector) if before else None
-            yield ScoredTurn(text, sensed, grave(scored) if in_danger else scored, away)
+            yield ScoredTurn(sensed, grave(scored) if in_danger else scored, away)
             sums.append(scored.surprising)
             expected = Prediction(text, (), message.embedding)
         known.append(message)

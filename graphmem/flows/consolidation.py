@@ -89,7 +89,7 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> Consolidati
     --------
     >>> from datetime import UTC
     >>> at = datetime(2026, 1, 15, tzinfo=UTC)
-    >>> plain = UnconsolidatedMemory("memory-1-1", at, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
+    >>> plain = UnconsolidatedMemory("memory-1-1", at, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
     >>> times = [at.timestamp() + 120.0 * i for i in range(16)]
     >>> [verdict(plain, times[:n]).consolidated for n in (1, 2, 16)]
     [True, True, False]

@@ -15,8 +15,8 @@ from graphmem.flows.detection_plan import (
     may_interrupt,
     may_touch,
     noticed_doubt,
-    on_record,
     revisable,
+    words_of,
     woven_at_once,
 )
 from graphmem.flows.session_cache import open_memories
@@ -28,7 +28,6 @@ from graphmem.model import (
     MemoryRole,
     Message,
     Session,
-    StatementOnRecord,
     StatementPair,
     Uncertainty,
     Usage,
@@ -97,7 +96,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     ]
     if not found:
         return Detected()
-    pairs = [StatementPair(on_record(memory), StatementOnRecord(said.text, said.at)) for memory in found]
+    pairs = [StatementPair(words_of(memory), said.text) for memory in found]
     try:
         async with asyncio.timeout_at(deadline):
             answer = await gm.mind.ask(Classify(tuple(pairs)))

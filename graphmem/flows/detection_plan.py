@@ -34,7 +34,6 @@ from graphmem.model import (
     PairVerdict,
     Reliability,
     Resolution,
-    StatementOnRecord,
     StatementPair,
     Uncertainty,
     UncertaintyState,
@@ -102,18 +101,6 @@ _LONE_REASONS = {
 def words_of(memory: Memory) -> str:
     """The words a memory comes from, where they are kept; else its content."""
     return memory.quote or memory.content or ""
-
-
-def on_record(memory: Memory) -> StatementOnRecord:
-    """A memory as it is compared with another one."""
-    return StatementOnRecord(
-        words_of(memory),
-        memory.timestamp,
-        memory.role is MemoryRole.SAID,
-        memory.confidence,
-        memory.reinforcement_count,
-        memory.source_kind,
-    )
 
 
 def revisable(memory: Memory, vector: Vector | None, slot: str | None = None, slot_key: str | None = None) -> Revisable:
@@ -276,7 +263,7 @@ def is_change(verdict: PairVerdict) -> bool:
 def pair_of(a: Memory, b: Memory) -> StatementPair:
     """Two memories as a mind is asked about them, the older one first."""
     old, new = sorted((a, b), key=lambda memory: (memory.timestamp, memory.id))
-    return StatementPair(on_record(old), on_record(new))
+    return StatementPair(words_of(old), words_of(new))
 
 
 def noticed_id(memory_id: str, key: str) -> str:

@@ -32,14 +32,6 @@ class FittingFacts:
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Learned:
-    """Result of a lesson: a fact that is new or said anew, or a memory that says it already; neither for no lesson."""
-
-    fact: Fact | None = None
-    memory_id: str | None = None
-
-
 async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime | None = None) -> list[Fact]:
     """A student's facts that hold, newest first.
 
@@ -109,13 +101,13 @@ def fitting_facts(
 
 
 def learned(
-    lesson: Lesson | None, fact_id: str, at: datetime, facts: Sequence[Fact], memories: Sequence[tuple[Memory, float]]
-) -> Learned:
-    """What comes of a lesson: nothing is stored twice, what is known already is strengthened.
+    lesson: Lesson, fact_id: str, at: datetime, facts: Sequence[Fact], memories: Sequence[tuple[Memory, float]]
+) -> Fact | None:
+    """Return the fact that a lesson makes, new or said anew; None where a memory says it, or what is known is newer.
 
     Parameters
     ----------
-    lesson : Lesson | None
+    lesson : Lesson
     fact_id : str, for a new fact
     at : datetime, of the message it comes from
     facts : known ones; one that says the same is said anew, by whichever says more; the opposite of one takes its place
@@ -133,25 +125,21 @@ def learned(
     >>> at = datetime(2026, 1, 5, tzinfo=UTC)
     >>> known = [Fact("fact-t1", 1, "Mo loves drawing comics.", ("comics",), at)]
     >>> again = Lesson("Mo really loves drawing comics at home.", ("comics",))
-    >>> learned(again, "fact-t2", at, known, []).fact
+    >>> learned(again, "fact-t2", at, known, [])
     Fact(id='fact-t1', seq=0, text='Mo really loves drawing comics at home.', tags=('comics',), created_at=...)
     """
-    if lesson is None:
-        return Learned()
     own = gist(lesson.text)
     for fact in facts:
         known = gist(fact.text)
         if is_said_by(own, known):
-            return Learned(replace(fact, seq=0, created_at=at))
+            return replace(fact, seq=0, created_at=at)
         if contradicts(own, known) and fact.created_at > at:
             # It arrives late: what is known speaks of a later time.
-            return Learned()
+            return None
         if is_said_by(known, own) or contradicts(own, known):
-            return Learned(Fact(fact.id, 0, lesson.text, lesson.tags, at))
-    for memory, cosine in memories:
-        if memory.invalid_at is None and _says(gist(memory.content or ""), cosine, own):
-            return Learned(memory_id=memory.id)
-    return Learned(Fact(fact_id, 0, lesson.text, lesson.tags, at))
+            return Fact(fact.id, 0, lesson.text, lesson.tags, at)
+    told = (m.invalid_at is None and _says(gist(m.content or ""), cosine, own) for m, cosine in memories)
+    return None if any(told) else Fact(fact_id, 0, lesson.text, lesson.tags, at)
 
 
 def _says(known: Gist, cosine: float, own: Gist) -> bool:

@@ -18,7 +18,6 @@ from graphmem.flows.scoring import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
 from graphmem.language.analysis import MessageAnalysis, is_own_matter, work_chance
 from graphmem.language.heads import HeadScores
-from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     Answer,
     Author,
@@ -98,9 +97,6 @@ def messages_of(attempt: TurnAttempt, vectors: Matrix) -> tuple[Message, tuple[M
     return message, opener, Message(Author.COMPANION, incoming.reply, incoming.at, vectors[-1])
 
 
-IN_TALK = 5
-"""Messages of the student before a surprising one that are read with it."""
-
 SURELY_WORK = 0.7
 """Chance from which on a message is school work, and tells nothing of a life: 75 of 100 messages of tutoring have it,
 and none of 116 life events."""
@@ -115,7 +111,6 @@ class MessageFindings:
     opener : what the tutor said before it, where nothing else held it
     own_reply : the app's own, where it wrote one
     talk : what is in sight before the message, oldest first
-    said : the student's messages among it
     state : of the student, with the embeddings of what was foreseen
     own_score : of the message without the danger it tells of
     told : how much it tells, as the encoder sees it; None where it surely tells nothing
@@ -131,7 +126,6 @@ class MessageFindings:
     own_reply: Message | None
     reading: MessageAnalysis
     talk: tuple[Message, ...]
-    said: tuple[str, ...]
     state: State
     task: Task | None
     own_score: scoring.Score
@@ -176,7 +170,6 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
         danger, false_alarm = await heard_danger(message.text, asked, held.state.false_alarms)
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
-        said = said_before(held.messages, message.at)
         expected = expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
@@ -192,7 +185,6 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         own_reply=own_reply,
         reading=reading,
         talk=talk,
-        said=said,
         state=state,
         task=task,
         own_score=own,
@@ -339,18 +331,6 @@ async def _with_vectors(gm: Graphmem, prediction: Prediction | None) -> Predicti
     vectors = await gm.embedder.embed([other.text for other in main.alternatives])
     others = zip(main.alternatives, vectors, strict=True)
     return replace(main, alternatives=tuple(replace(other, embedding=vector) for other, vector in others))
-
-
-def said_before(messages: Sequence[Message], at: datetime) -> tuple[str, ...]:
-    """The student's latest messages of the sitting that goes on at a moment, oldest first."""
-    said: list[str] = []
-    for message in reversed(messages):
-        if (at - message.at).total_seconds() >= SEGMENT_GAP:
-            break
-        if message.author is Author.STUDENT:
-            said.append(message.text)
-            at = message.at
-    return tuple(said[:IN_TALK][::-1])
 
 
 def expected_in_session(prediction: Prediction | None, known: Sequence[Message]) -> Prediction | None:

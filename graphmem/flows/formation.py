@@ -178,16 +178,14 @@ async def _message_input(gm: Graphmem, session: Session, claimed: jobs.Claimed) 
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at.astimezone(UTC))
     at = in_zone(job.at, session.time_zone)
     text = await _own_words(gm, session, job.turn_id, job.text, at)
-    before = job.talk[-1] if job.talk else ""
     heard = Heard(
         text,
         at,
         before=job.before,
-        talk=job.talk,
         reply=job.reply,
         task=job.task,
         asks=job.asks,
-        violated=None if job.predicted is None else Mismatch(job.predicted, job.text, job.before, job.at, before),
+        violated=None if job.predicted is None else Mismatch(job.predicted, job.text),
         doc=Doc(text),
     )
     level = await standing_level(gm, session, key, job.level, job.own_level)
@@ -266,7 +264,7 @@ async def _scored(gm: Graphmem, session: Session, held: OpenMemories, given: Inp
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
     danger = given.danger
-    violated = None if heard.violated is None else replace(heard.violated, student=held.name, reading=read)
+    violated = None if heard.violated is None else replace(heard.violated, reading=read)
     heard = replace(heard, before=heard.before or _before(held, given.source), student=held.name, violated=violated)
     said = replace(given, heard=heard)
     score = _snr(said, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
@@ -329,7 +327,7 @@ async def _learned(gm: Graphmem, session: Session, reading: Reading, held: OpenM
         return ()
     facts = await known_facts(gm, session)
     near = held.index.nearest((await gm.embedder.embed([lesson.text]))[0], NEAREST)
-    new = learned(lesson, f"fact-t{reading.key}", reading.source.at, facts, near).fact
+    new = learned(lesson, f"fact-t{reading.key}", reading.source.at, facts, near)
     return () if new is None else (new,)
 
 

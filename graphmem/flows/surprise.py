@@ -100,7 +100,7 @@ async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> Surpris
     """A job, its level as it stands now: the concern that lifted it may have been taken back."""
     job = opened_payload(session, claimed, SurpriseJob)
     level = await standing_level(gm, session, str(claimed.seq), job.level, job.own_level)
-    return job if level is job.level else replace(job, level=level, danger=None)
+    return job if level is job.level else replace(job, level=level)
 
 
 def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector) -> Surprising:

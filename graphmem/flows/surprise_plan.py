@@ -113,7 +113,7 @@ def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[
     found = [memory for memory, cosine in near if _is_belief(memory) and (cosine >= NEAR or _ended_by(memory, job))]
     found.sort(key=lambda memory: not _ended_by(memory, job))
     return tuple(
-        Belief(memory.id, memory.content or "", memory.kind, None, memory.valid_at, memory.confidence, memory.quote)
+        Belief(memory.id, memory.content or "", memory.kind, memory.confidence, memory.quote)
         for memory in found[:BELIEFS]
     )
 
@@ -419,7 +419,7 @@ def new_facts(understood: Understood, known: SearchIndex) -> tuple[Fact, ...]:
     found: dict[str, Fact] = {}
     for place, lesson in enumerate(understood.analysis.facts[: MOST_FACTS[understood.job.level]], 1):
         facts = (*found.values(), *understood.facts)
-        new = learned(lesson, f"fact-{understood.seq}-{place}", understood.job.at, facts, memories).fact
+        new = learned(lesson, f"fact-{understood.seq}-{place}", understood.job.at, facts, memories)
         if new is not None:
             found[new.id] = new
     return tuple(found.values())

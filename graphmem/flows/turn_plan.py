@@ -52,8 +52,6 @@ SIGNALS = 100
 """Latest sums of surprise that are kept of a student, uncalibrated."""
 EPISODE_AFTER, EPISODE_EVERY = 3, 5
 """Turns between two episodes where another matter begins, and where a message only has little to do with the last."""
-TALK_BEFORE, TALK_CHARACTERS = 2, 400
-"""Messages before one that may name whom it speaks of, and how much of their ends."""
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
 IDLE_TALK, SURELY_IDLE = ("greeting", "goodbye", "thanks", "reaction"), 0.9
@@ -300,7 +298,6 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
         task=thought.task,
         reply=thought.answer.value.reply.text if thought.judged else "",
         tells=tells,
-        talk=tuple(each[-TALK_CHARACTERS:] for each in thought.seen.said[-TALK_BEFORE:]),
         asks=thought.recalled.asked_for is not AskedFor.OTHER,
         predicted=expected.text if expected is not None and violated else None,
     )
@@ -347,7 +344,6 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         predicted=None if expected is None else expected.text,
         before=thought.seen.asked,
         actual=message.text,
-        danger=thought.danger,
         own_level=thought.own_level,
         task=thought.task,
     )

@@ -32,7 +32,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.search.scoring import gravity_now
 from graphmem.store.changes import Changes, End, GoneEdge, New, NewEdge, SettledEdge, Update
-from graphmem.store.uncertainties import Earlier, Recorded, Undo
+from graphmem.store.uncertainties import PUT_BACK, Earlier, Recorded, Undo
 from graphmem.text.answering import telling_stems
 from graphmem.text.doc import Doc
 from graphmem.text.pairs import polarity_of
@@ -401,20 +401,7 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
     record, undo = recorded.uncertainty, recorded.undo
     if record.state not in SETTLED_STATES:
         raise InvalidInput("This uncertainty is open: there is nothing to undo.")
-    back = [
-        Update(
-            each.memory_id,
-            {
-                "reliability": Reliability(each.reliability),
-                "invalid_at": each.invalid_at,
-                "reinforcement_count": each.reinforcement_count,
-                "last_reinforced_at": each.last_reinforced_at,
-                "strength": each.strength,
-            }
-            | ({} if each.confidence is None else {"confidence": each.confidence}),
-        )
-        for each in undo.memories
-    ]
+    back = [Update(each.memory_id, each.values) for each in undo.memories]
     # What was made of it is kept, as something that was believed for a while.
     gone = [Update(i, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}) for i in undo.made]
     reopened = _reopened(record)
@@ -480,15 +467,7 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
 
 def earlier_of(memory: Memory) -> Earlier:
     """What is put back of a memory where a resolution is undone."""
-    return Earlier(
-        memory.id,
-        memory.reliability.value,
-        memory.invalid_at,
-        memory.reinforcement_count,
-        memory.last_reinforced_at,
-        memory.strength,
-        memory.confidence,
-    )
+    return Earlier(memory.id, *(getattr(memory, name) for name in PUT_BACK))
 
 
 def is_explicit(memory: Memory) -> bool:

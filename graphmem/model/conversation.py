@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -20,8 +20,6 @@ T = TypeVar("T")
 PERSONA = Placement("persona", sealed=True, shared=True)
 FACT = "fact-"
 """Beginning of the id of a fact."""
-
-_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True)
@@ -295,18 +293,11 @@ class Response:
 class Mismatch:
     """An expectation that was violated, with the message the student was answering, if any.
 
-    at : when it was violated
-    before : what the student had said before that
-    student : the student's name, where it is known
     reading : of the message, as in `Message`
     """
 
     predicted: str
     actual: str
-    asked: str = ""
-    at: datetime = _EPOCH
-    before: str = ""
-    student: str | None = None
     reading: object = field(default=None, repr=False, compare=False)
 
 

@@ -83,7 +83,6 @@ class Heard:
 
     speaker : who said it, where it was not the student
     before : what was said just before it, by whomever; memories are found by it, nothing is formed from it
-    talk : what the student said just before it, oldest first; whom it means by "she" may be named there
     task : the exercise or lesson it is about; nothing is formed from it either
     passes : 1 to 3, how thoroughly it is read (spec 7)
     reply : what the tutor said to it, where an app gave it; it tells whether an answer was right, nothing is formed
@@ -101,7 +100,6 @@ class Heard:
     kind: SourceKind = SourceKind.CHAT
     speaker: str | None = None
     before: str = ""
-    talk: tuple[str, ...] = ()
     passes: int = 1
     reply: str = ""
     task: str = ""
@@ -141,8 +139,6 @@ class Extract:
         memories of one slot could replace each other
     about : what it is about in a few words, most telling first; the topics of `ABOUT` edges
     context : what it leans on beside what was said just before: of work the task
-    same, refines, ends : id of a known memory that says this already, that this says more exactly, or that this shows
-        to hold no longer, where a mind was shown what is known
     """
 
     start: int
@@ -156,9 +152,6 @@ class Extract:
     about: tuple[str, ...] = ()
     aspect: Aspect | None = None
     context: str = ""
-    same: str | None = None
-    refines: str | None = None
-    ends: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Surprising episodes and what a mind makes of them, as frozen values without behaviour (spec 5)."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from graphmem.model.conversation import Lesson
 from graphmem.model.enums import Level, MemoryKind, Modality, Strategy
@@ -12,9 +11,6 @@ from graphmem.model.fields import documented
 class Belief:
     """A prior memory of the student, a trait or concept, that is near a surprising episode.
 
-    slot : what it is an attribute of and which, as `Extract.slot` words it, where that is known; two of one slot could
-        replace each other. A mind also reads the slot from the content
-    valid_at : since when it is held true
     confidence : 0..1
     quote : the words it comes from; None where the content is those words
     """
@@ -22,8 +18,6 @@ class Belief:
     id: str
     content: str = field(repr=False)
     kind: MemoryKind
-    slot: str | None = field(default=None, repr=False)
-    valid_at: datetime | None = None
     confidence: float = 0.7
     quote: str | None = field(default=None, repr=False)
 

@@ -9,7 +9,6 @@ from graphmem.model.enums import (
     PairClass,
     Resolution,
     Severity,
-    SourceKind,
     UncertaintyState,
     UncertaintyType,
 )
@@ -84,28 +83,11 @@ class Uncertainty:
 
 
 @dataclass(frozen=True)
-class StatementOnRecord:
-    """A statement as it is compared with another one of the same person.
-
-    explicit : somebody said or noted it; else it was inferred
-    confidence : 0..1
-    repeated : times that it was said again
-    """
-
-    text: str = field(repr=False)
-    at: datetime
-    explicit: bool = True
-    confidence: float = 0.7
-    repeated: int = 0
-    source: SourceKind = SourceKind.CHAT
-
-
-@dataclass(frozen=True)
 class StatementPair:
-    """Two statements that could replace each other, the older one first."""
+    """Two statements of one person that could replace each other, the older one first."""
 
-    old: StatementOnRecord
-    new: StatementOnRecord
+    old: str = field(repr=False)
+    new: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -115,7 +97,6 @@ class PairVerdict:
     confidence : 0..1, chance that the class is right
     ended : 0..1, chance that the older one holds no longer
     opposed : 0..1, chance that they cannot both be so at one time, whether life has changed or not
-    resolution : that is recommended; None where nothing is to be resolved
     reasoning, surface_context : why, and what the two are about
     """
 
@@ -123,7 +104,6 @@ class PairVerdict:
     confidence: float
     ended: float
     opposed: float
-    resolution: Resolution | None = None
     reasoning: str = field(default="", repr=False)
     surface_context: str = field(default="", repr=False)
 

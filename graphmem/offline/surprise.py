@@ -69,7 +69,7 @@ def _update(surprising: Surprising, doc: Doc, spans: Sequence[SentenceSpan], bel
 def _replaces(said: Doc, belief: Belief) -> bool:
     """Return whether a statement gives another value to the attribute that a belief is about."""
     slot = slot_of(said)
-    one_slot = slot is not None and holds_one_value(slot) and slot in (belief.slot, slot_of(Doc(belief.words)))
+    one_slot = slot is not None and holds_one_value(slot) and slot == slot_of(Doc(belief.words))
     return one_slot and not said.stems <= Doc(belief.words).stems
 
 

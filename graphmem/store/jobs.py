@@ -55,7 +55,6 @@ class FormJob:
     task : what the talk was about; nothing is formed from it
     reply : what was replied to it; nothing is formed from that either
     tells : false of a message that is only checked for the ledger
-    talk : what the student said just before it, oldest first
     asks : it asks for what was told
     predicted : what was foreseen instead, where an expectation was violated
     """
@@ -75,7 +74,6 @@ class FormJob:
     task: str = ""
     reply: str = ""
     tells: bool = True
-    talk: tuple[str, ...] = ()
     asks: bool = False
     predicted: str | None = None
 
@@ -84,7 +82,7 @@ class FormJob:
 class SurpriseJob:
     """A surprising message of a turn (spec 5).
 
-    danger, own_level, task : as in `FormJob`
+    own_level, task : as in `FormJob`
     """
 
     turn_id: str
@@ -96,7 +94,6 @@ class SurpriseJob:
     predicted: str | None
     before: str
     actual: str
-    danger: Danger | None = None
     own_level: Level | None = None
     task: str = ""
 

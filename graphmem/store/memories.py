@@ -485,7 +485,6 @@ class UnconsolidatedMemory:
 
     id: str
     at: datetime
-    snr: int
     surprise: float
     activity: float
     features: tuple[float, ...]

@@ -1,13 +1,23 @@
 """Uncertainties in the graph: a record of each doubt with the memories it concerns, and how to undo what settled it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from graphmem.model import Edge, EdgeType, RelationshipSide, Session, Severity, Uncertainty, UncertaintyState, Who
+from graphmem.model import (
+    Edge,
+    EdgeType,
+    RelationshipSide,
+    Reliability,
+    Session,
+    Severity,
+    Uncertainty,
+    UncertaintyState,
+    Who,
+)
 from graphmem.store.graph import Graph, Row
 from graphmem.store.memories import opened_edge
 from graphmem.store.nodes import UNCERTAINTY_NODE, clear_properties, opened, sealed_properties
@@ -25,12 +35,22 @@ class Earlier:
     """A memory as it was before an uncertainty was settled: what is put back where that is undone."""
 
     memory_id: str
-    reliability: str
+    reliability: Reliability
     invalid_at: datetime | None
     reinforcement_count: int
     last_reinforced_at: datetime | None
     strength: float
     confidence: float | None = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What is put back; records of older versions hold no confidence."""
+        names = PUT_BACK if self.confidence is not None else PUT_BACK[:-1]
+        return {name: getattr(self, name) for name in names}
+
+
+PUT_BACK = tuple(each.name for each in fields(Earlier)[1:])
+"""Fields of `Memory` that are put back, the confidence last."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +110,7 @@ async def find_uncertainties(
     ids: Sequence[str] | None = None,
 ) -> list[Uncertainty]:
     """A student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
-    wanted = {
-        "states": states,
-        "severity": severity,
-        "ids": ids,
-        "memory_ids": memory_ids,
-    }
+    wanted = {"states": states, "severity": severity, "ids": ids, "memory_ids": memory_ids}
     return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened_doubt(who, row, session))
 
 

@@ -15,7 +15,6 @@ from graphmem.model import (
     PairClass,
     PairVerdict,
     Reliability,
-    Resolution,
     Uncertainty,
     UncertaintyState,
 )
@@ -25,8 +24,8 @@ from tests.support.minds import ScriptedMind
 from tests.support.remembering import asked, held, lived, told
 
 DRIVES, OTHER = "I drive a Honda.", "I drive a Toyota."
-OPPOSED = PairVerdict(PairClass.TRUE_CONTRADICTION, 0.9, 0.2, 0.9, Resolution.MANUAL, "One car only.", "car")
-CHANGED = PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95, 0.9, Resolution.TEMPORAL_SUPERSEDE, "Sold.", "car")
+OPPOSED = PairVerdict(PairClass.TRUE_CONTRADICTION, 0.9, 0.2, 0.9, "One car only.", "car")
+CHANGED = PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95, 0.9, "Sold.", "car")
 
 PLANES = ("I have never been on a plane in my life.", "I flew to Oslo by plane when I was six.")
 

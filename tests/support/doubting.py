@@ -63,7 +63,7 @@ class Judging:
         self.asked: list[tuple[str, str]] = []
 
     async def __call__(self, question: Classify) -> Verdicts:
-        self.asked += [(pair.old.text, pair.new.text) for pair in question.pairs]
+        self.asked += [(pair.old, pair.new) for pair in question.pairs]
         return tuple(self.verdict for _ in question.pairs)
 
 

@@ -31,7 +31,6 @@ from graphmem.model import (
     Remember,
     Respond,
     Response,
-    StatementOnRecord,
     StatementPair,
     Surprising,
     Usage,
@@ -222,7 +221,7 @@ async def test_the_stand_in_streams_only_where_nothing_was_shown(
 
 
 async def test_what_a_model_tells_with_its_notes_it_is_not_asked(mind: Fallback, model: RuleMind) -> None:
-    pair = StatementPair(StatementOnRecord("a", AT), StatementOnRecord("b", AT))
+    pair = StatementPair("a", "b")
     model.error = away()
     (verdict,) = (await mind.ask(Classify((pair,)))).value
     (analysis,) = (await mind.ask(Analyse((Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "Hm"),)))).value

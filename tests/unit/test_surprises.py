@@ -11,7 +11,7 @@ AT = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def surprising(actual: str, *beliefs: str, level: Level = Level.COGNITIVE_DISSONANCE) -> Surprising:
-    known = tuple(Belief(f"memory-{i}", text, MemoryKind.TRAIT, None, AT, 0.9) for i, text in enumerate(beliefs))
+    known = tuple(Belief(f"memory-{i}", text, MemoryKind.TRAIT, 0.9) for i, text in enumerate(beliefs))
     return Surprising(level, 0.9, 0.1, "Yes", actual, known)
 
 
