@@ -76,7 +76,9 @@ async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
         gc.collect()
         gc.freeze()
         scheme = "http" if settings.tls_certificate is None else "https"
-        say(f"graphmem serves GraphQL at {scheme}://{host}:{own.getsockname()[1]}/graphql")
+        address = f"{scheme}://{host}:{own.getsockname()[1]}"
+        page = f", the page for people at {address}/" if settings.people else ""
+        say(f"graphmem serves GraphQL at {address}/graphql{page}")
         await uvicorn.Server(config).serve([own])
 
 

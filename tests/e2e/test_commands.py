@@ -321,7 +321,8 @@ async def test_every_line_of_serve_is_json_where_logs_are(environment: dict[str,
                 assert (await http.get("/livez")).status_code == 200
             process.send_signal(signal.SIGTERM)
     assert "did you mean GRAPHMEM_MODEL?" in told[0]["message"]
-    assert [each["message"] for each in told if f":{unused_tcp_port}/graphql" in each["message"]]
+    (served,) = [each["message"] for each in told if f":{unused_tcp_port}/graphql" in each["message"]]
+    assert served.endswith(f"the page for people at http://127.0.0.1:{unused_tcp_port}/")
     assert await process.wait() == 0
     refused = commands(environment | {"GRAPHMEM_LOG_FORMAT": "json", "GRAPHMEM_SECRET": "short"})
     _, _, err = await refused("serve", "--port", str(unused_tcp_port))
