@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -182,6 +183,42 @@ async def test_a_node_is_dragged_and_the_picture_moved(school: School) -> None:
         await seen.page.mouse.move(box["x"] + 20, box["y"] + box["height"] - 20)
         await seen.page.mouse.wheel(0, -300)
         await expect(node).not_to_have_attribute("transform", str(moved))
+        assert seen.wrong == []
+
+
+async def test_fingers_move_the_picture_and_bring_it_nearer(school: School) -> None:
+    async with school.visit(PHONE) as seen:
+        await school.sign_in(seen, "ada")
+        await seen.press("Picture", within="nav")
+        nodes = seen.page.locator("svg g")
+        box = await seen.page.locator(".picture svg").bounding_box()
+        assert box is not None
+        x, y = box["x"] + 40, box["y"] + box["height"] - 40
+        cdp = await seen.page.context.new_cdp_session(seen.page)
+
+        async def places() -> tuple[float, float, float]:
+            """Where the first node is, and how far two are apart."""
+            found = [await nodes.nth(i).locator(".touch").bounding_box() for i in (0, 5)]
+            (ax, ay), (bx, by) = [(each["x"], each["y"]) for each in found if each is not None]
+            return ax, ay, math.hypot(ax - bx, ay - by)
+
+        async def fingers(*steps: list[tuple[float, float]]) -> None:
+            for kind, points in zip(("touchStart", "touchMove", "touchMove"), steps, strict=True):
+                touched = [{"x": px, "y": py, "id": i} for i, (px, py) in enumerate(points)]
+                await cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
+            await cdp.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+            # What was moved is drawn in the next frame but one.
+            await seen.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+        before = await places()
+        await fingers([(x, y)], [(x + 30, y - 20)], [(x + 60, y - 40)])
+        moved = await places()
+        assert (moved[0] - before[0], moved[1] - before[1]) == pytest.approx((60, -40), abs=2)
+        assert moved[2] == pytest.approx(before[2], rel=0.05)
+        await fingers(
+            [(x, y), (x + 60, y - 60)], [(x - 10, y + 10), (x + 90, y - 90)], [(x - 20, y + 20), (x + 120, y - 120)]
+        )
+        assert (await places())[2] > 1.5 * before[2]
         assert seen.wrong == []
 
 
