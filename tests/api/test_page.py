@@ -329,6 +329,27 @@ async def test_an_auditor_sees_flags_and_no_words(school: School, device: Mappin
         assert "hates me" not in await seen.page.inner_text("body")
 
 
+async def test_what_lies_on_later_pages_is_shown(school: School) -> None:
+    async def fewer(route: Route) -> None:
+        await route.continue_(post_data=(route.request.post_data or "").replace("first: 100", "first: 2"))
+
+    async with school.visit() as seen:
+        await seen.page.route("**/graphql", fewer)
+        await seen.open(code=school.code(Role.AUDITOR))
+        rows = seen.page.locator("tbody tr")
+        await expect(rows.filter(has_text="elif")).to_have_count(1)
+        assert len([url for url in seen.asked if url.endswith("/graphql")]) == 2 * 3
+        await expect(rows.first).to_contain_text("cleo")
+        await school.sign_in(seen, "dario")
+        cards = seen.page.get_by_role("article")
+        await expect(cards).to_have_count(2)
+        await seen.press("Show more")
+        await expect(cards).to_have_count(4)
+        await seen.press("Picture", within="nav")
+        await seen.see("Only the newest ones are shown.")
+        assert seen.wrong == []
+
+
 async def test_it_speaks_the_language_of_the_browser_and_another(school: School) -> None:
     async with school.visit(DESKTOP | {"locale": "de-AT"}) as seen:
         await school.sign_in(seen, "ben")

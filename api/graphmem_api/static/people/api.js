@@ -18,11 +18,12 @@ export const DROP = "mutation($id: ID!, $entry: ID!) { deleteLedgerEntry(student
 export const EXPORT = "mutation($id: ID!) { exportStudent(studentId: $id) }";
 export const ERASE = "mutation($id: ID!) { eraseStudent(studentId: $id) { memories } }";
 export const STUDENTS = "query($after: String) { students(first: 100, after: $after) { items { id createdAt memoryCount waitingJobs } next } }";
+export const WELLBEING =
+  "query($id: ID!) { wellbeing(studentId: $id) { weeks { week turns meanValence threats } concerns { id kind urgency about at correctedAt } } }";
 export const INTEGRITY = "query($id: ID!) { student(id: $id) { verifyIntegrity { intact altered removed added } } }";
 // Of many students at once, see `askEach`.
 export const PROGRESS = "student(id: $id) { id progress { concept { id name domain } familiarity trend lastPractised fadesAt } }";
-export const WELLBEING =
-  "wellbeing(studentId: $id) { studentId flag openThreats weeks { week turns meanValence threats } concerns { id kind urgency about at correctedAt } }";
+export const FLAG = "wellbeing(studentId: $id) { flag openThreats }";
 const STUDENTS_AT_ONCE = 20;
 
 const refused = (code, message) => Object.assign(new Error(knows(code) ? say(code) : message), { code });

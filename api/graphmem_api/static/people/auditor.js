@@ -1,5 +1,5 @@
 // What an auditor sees: flags and trends of wellbeing, counts and integrity, and nothing that anybody said.
-import { INTEGRITY, STUDENTS, WELLBEING, ask, askEach } from "./api.js";
+import { FLAG, INTEGRITY, STUDENTS, WELLBEING, ask, askEach } from "./api.js";
 import { html, useEffect, useRef, useState } from "./htm-preact.js";
 import { moment, say, shortDay } from "./words.js";
 
@@ -40,45 +40,59 @@ function Integrity({ access, id, tell }) {
     <p role="status">${found && say(found.intact ? "intact" : "not_intact", counts)}</p>`;
 }
 
-function Student({ access, student, wellbeing, tell }) {
-  const weeks = wellbeing.weeks.filter((_, n, all) => all.slice(0, n + 1).some((week) => week.turns > 0));
+function Student({ access, student, tell }) {
   const card = useRef(null);
-  useEffect(() => { card.current.scrollIntoView({ block: "start" }); }, []);
+  const [wellbeing, setWellbeing] = useState(null);
+  useEffect(() => { tell(() => ask({ ...access, student: student.id }, WELLBEING)).then(setWellbeing); }, []);
+  useEffect(() => { card.current.scrollIntoView({ block: "start" }); }, [wellbeing]);
   return html`<section class="card" ref=${card} aria-label=${student.id}>
     <h2>${student.id}</h2>
     <p>${say("counts", { memories: student.memoryCount, waiting: student.waitingJobs })}</p>
-    ${wellbeing.concerns.length > 0 && html`<h3>${say("worries")}</h3>
-      <ul class="plain">${wellbeing.concerns.map((each) => html`<${Concern} key=${each.id} concern=${each} />`)}</ul>`}
-    ${weeks.length === 0 ? html`<p>${say("no_weeks")}</p>` : html`<h3>${say("weeks")}</h3><${Chart} weeks=${weeks} /><${Weeks} weeks=${weeks} />`}
+    ${wellbeing ? html`<${Wellbeing} ...${wellbeing} />` : html`<p>${say("wait")}</p>`}
     <${Integrity} access=${access} id=${student.id} tell=${tell} />
   </section>`;
 }
 
+function Wellbeing({ weeks, concerns }) {
+  const since = weeks.findIndex((week) => week.turns > 0);
+  const shown = since < 0 ? [] : weeks.slice(since);
+  return html`${concerns.length > 0 && html`<h3>${say("worries")}</h3>
+      <ul class="plain">${concerns.map((each) => html`<${Concern} key=${each.id} concern=${each} />`)}</ul>`}
+    ${shown.length === 0 ? html`<p>${say("no_weeks")}</p>` : html`<h3>${say("weeks")}</h3>
+      <${Chart} weeks=${shown} /><${Weeks} weeks=${shown} />`}`;
+}
+
 export function Auditor({ access, tell }) {
-  const [shown, setShown] = useState({ students: null, next: null });
+  const [students, setStudents] = useState([]);
+  const [all, setAll] = useState(false);
   const [chosen, setChosen] = useState(null);
-  const list = (after = null) => tell(async () => {
-    const page = await ask(access, STUDENTS, { after });
-    const wellbeing = await askEach(access, WELLBEING, page.items.map(({ id }) => id));
-    const students = page.items.map((student, n) => ({ student, wellbeing: wellbeing[n] }));
-    setShown({ students: [...(after ? shown.students : []), ...students], next: page.next });
-  });
-  useEffect(() => { list(); }, []);
-  if (shown.students === null) return html`<p>${say("wait")}</p>`;
-  const flagged = shown.students.filter((each) => each.wellbeing.flag).length;
-  const rows = [...shown.students].sort((a, b) => b.wellbeing.flag - a.wellbeing.flag);
-  const open = rows.find((each) => each.student.id === chosen);
-  return html`<p class="card">${say("flagged", { flagged, students: shown.students.length })}</p>
-    ${open && html`<${Student} key=${chosen} access=${access} tell=${tell} ...${open} />`}
+  // Every page, as nobody may be overlooked for being on a later one.
+  const list = async () => {
+    let found = [];
+    let next = null;
+    do {
+      const page = await ask(access, STUDENTS, { after: next });
+      const flags = await askEach(access, FLAG, page.items.map(({ id }) => id));
+      found = [...found, ...page.items.map((student, n) => ({ ...student, ...flags[n] }))];
+      next = page.next;
+      setStudents(found);
+    } while (next);
+    setAll(true);
+  };
+  useEffect(() => { tell(list); }, []);
+  const rows = [...students].sort((a, b) => b.flag - a.flag);
+  const flagged = rows.filter(({ flag }) => flag).length;
+  const open = rows.find(({ id }) => id === chosen);
+  return html`<p class="card">${say("flagged", { flagged, students: rows.length })} ${!all && say("wait")}</p>
+    ${open && html`<${Student} key=${chosen} access=${access} tell=${tell} student=${open} />`}
     <div class="scroll" role="region" tabindex="0" aria-label=${say("students")}>
       <table>
         <thead><tr>${["who", "look", "memories", "worries"].map((name) => html`<th scope="col" key=${name}>${say(name)}</th>`)}</tr></thead>
-        <tbody>${rows.map(({ student, wellbeing }) => html`<tr key=${student.id}>
-          <th scope="row"><button aria-pressed=${student.id === chosen} onClick=${() => setChosen(student.id)}>${student.id}</button></th>
-          <td>${wellbeing.flag ? html`<strong class="flag">${say("look_now")}</strong>` : "–"}</td>
-          <td>${student.memoryCount}</td><td>${wellbeing.openThreats}</td>
+        <tbody>${rows.map(({ id, flag, memoryCount, openThreats }) => html`<tr key=${id}>
+          <th scope="row"><button aria-pressed=${id === chosen} onClick=${() => setChosen(id)}>${id}</button></th>
+          <td>${flag ? html`<strong class="flag">${say("look_now")}</strong>` : "–"}</td>
+          <td>${memoryCount}</td><td>${openThreats}</td>
         </tr>`)}</tbody>
       </table>
-    </div>
-    ${shown.next && html`<button onClick=${() => list(shown.next)}>${say("more")}</button>`}`;
+    </div>`;
 }
