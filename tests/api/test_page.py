@@ -18,6 +18,7 @@ from graphmem.flows import students
 from graphmem.model import Role, Who
 from tests.conftest import PASSWORD, Pupil
 from tests.support.browser import Visit, chromium, visit
+from tests.support.doubting import doubted
 from tests.support.remembering import held
 from tests.support.school import CLASS, TOLD, open_school
 
@@ -227,14 +228,21 @@ async def test_a_student_corrects_settles_and_keeps_promises(school: School) -> 
         await school.sign_in(seen, "ada")
         dog = seen.page.get_by_role("article").filter(has_text="My dog Bello is five")
         await dog.get_by_role("button", name="That is wrong").click()
-        await dog.get_by_label("What is right?").fill("My dog Bello is six years old.")
+        await dog.get_by_label("What is right?").fill("My dog Bello is <b>six</b> years old.")
         await seen.check()
         await dog.get_by_role("button", name="Save").click()
         await seen.see("Corrected. Thank you!")
         await expect(seen.page.get_by_role("status")).to_be_focused()
-        await seen.see("six years old")
+        await seen.see("My dog Bello is <b>six</b> years old.")
 
+        ada = school.pupils["ada"].session
+        allergy = next(memory for memory in await held(school.gm, ada) if "allergic" in (memory.content or ""))
+        await doubted(school.gm, ada, allergy, None)
         await seen.press("Not sure", within="nav")
+        await seen.see("Is this so?")
+        await seen.check()
+        await seen.press("Yes, that is so")
+        await expect(seen.page.get_by_text("Is this so?")).to_have_count(0)
         await seen.see("These two do not fit together.")
         await seen.page.get_by_role("button", name="I live in Munich").click()
         await seen.see("What you told us")

@@ -33,7 +33,8 @@ export const Sure = ({ question, yes, onYes, close }) => html`<p>${say(question)
     <button onClick=${close}>${say("cancel")}</button>
   </div>`;
 
-export function Memory({ memory, act }) {
+/** A memory; what is given as children stands before its own buttons. */
+export function Memory({ memory, act, children }) {
   const past = memory.invalidAt !== null;
   const correct = (event) => {
     event.preventDefault();
@@ -56,6 +57,6 @@ export function Memory({ memory, act }) {
   return html`<article class=${`card theme-${memory.domain} ${past ? "past" : ""}`}>
     <p class="words" id=${`words-${memory.id}`}>${memory.content}</p>
     <p class="quiet">${day(memory.timestamp)}${past ? `. ${say("before")}` : ""}</p>
-    <${Choices} about=${`words-${memory.id}`} choices=${past ? [why, forget] : [why, wrong, forget]} />
+    <${Choices} about=${`words-${memory.id}`} choices=${past ? [why, forget] : [why, wrong, forget]}>${children}<//>
   </article>`;
 }

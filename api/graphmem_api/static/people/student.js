@@ -46,25 +46,32 @@ function Memories({ load, act }) {
     ${shown.next && html`<button onClick=${() => list(shown.next)}>${say("more")}</button>`}`;
 }
 
-/** Two statements that do not fit together, and which one is so now. */
+/** Statements of which it is unsure whether they are so, or which of two is; and what the student has said to that. */
 function Unsure({ load, act }) {
   const [doubts, setDoubts] = useState(null);
-  const list = async () => setDoubts((await load(UNSURE)).uncertainties.filter((each) => each.b));
+  const list = async () => setDoubts((await load(UNSURE)).uncertainties);
   useEffect(() => { list(); }, []);
   if (doubts === null) return html`<p>${say("wait")}</p>`;
   const open = doubts.filter((each) => ["OPEN", "SURFACED"].includes(each.state));
   const settled = doubts.filter((each) => each.resolution === "USER_CLARIFIED");
   const settle = async (doubt, winner) => (await act("settled", SETTLE, { doubt, winner })) && list();
   const undo = async (doubt) => (await act("undone", UNDO, { doubt })) && list();
+  const changed = async (...request) => (await act(...request)) && list();
   return html`${open.length === 0 && html`<p class="card">${say("all_sure")}</p>`}
-    ${open.map((doubt) => html`<article class="card" key=${doubt.id}>
+    ${open.filter((each) => !each.b).map((doubt) => html`<section key=${doubt.id}>
+      <h2>${say("is_it_so")}</h2>
+      <${Memory} memory=${doubt.a} act=${changed}>
+        <button class="main" onClick=${() => settle(doubt.id, doubt.a.id)}>${say("it_is_so")}</button>
+      <//>
+    </section>`)}
+    ${open.filter((each) => each.b).map((doubt) => html`<article class="card" key=${doubt.id}>
       <h2>${say("which")}</h2>
       <div class="choice">${[doubt.a, doubt.b].map((side) => html`<button key=${side.id} onClick=${() => settle(doubt.id, side.id)}>
         ${say("this", { words: side.content })} <span class="quiet">${day(side.timestamp)}</span></button>`)}</div>
     </article>`)}
     ${settled.length > 0 && html`<h2>${say("you_settled")}</h2>`}
     ${settled.map((doubt) => html`<article class="card" key=${doubt.id}>
-      ${[doubt.a, doubt.b].map((side) => html`<p key=${side.id} class=${side.invalidAt ? "words old" : "words"}>${side.content}</p>`)}
+      ${[doubt.a, doubt.b].filter(Boolean).map((side) => html`<p key=${side.id} class=${side.invalidAt ? "words old" : "words"}>${side.content}</p>`)}
       <button onClick=${() => undo(doubt.id)}>${say("undo")}</button>
     </article>`)}`;
 }
