@@ -83,8 +83,9 @@ NEEDED = {"graphmem_client", "httpx", "pydantic"}
 """Packages that the client imports, beside what these need themselves."""
 THEIRS = {
     "annotated_types", "anyio", "certifi", "click", "h11", "httpcore", "idna", "markdown_it", "mdurl", "pydantic_core",
-    "pygments", "rich", "sniffio", "typing_extensions", "typing_inspection",
+    "pygments", "rich", "sniffio", "typing_extensions", "typing_inspection", "zstandard",
 }  # fmt: skip
+"""httpx takes zstandard where it is there, as it is with the extras."""
 TALK = """
 import sys
 
