@@ -25,7 +25,7 @@ from tests.support.school import CLASS, TOLD, open_school
 DESKTOP = {"viewport": {"width": 1100, "height": 800}}
 PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 DARK = {"color_scheme": "dark"}
-DEVICES = pytest.mark.parametrize("device", [DESKTOP, PHONE, PHONE | DARK], ids=["desktop", "phone", "dark phone"])
+DEVICES = pytest.mark.parametrize("device", [DESKTOP, PHONE | DARK], ids=["desktop", "dark phone"])
 PLACE = "[document.activeElement.localName, [...document.querySelectorAll('body *')].indexOf(document.activeElement)]"
 """Name of the element that has the focus, and its place on the page; -1: none has it."""
 OUTLINED = """() => {
