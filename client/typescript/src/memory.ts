@@ -10,7 +10,8 @@ export class StudentMemory {
 
   /** Remember a message of the student; without `reply` graphmem replies. The same `turnId` again counts once. */
   add(text: string, given: { reply?: string; turnId?: string; at?: string } = {}): Promise<Turn> {
-    const turnId = given.turnId ?? crypto.randomUUID();
+    // `crypto` is no global of Node 18, nor of pages without TLS.
+    const turnId = given.turnId ?? `turn-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
     return this.client.handleTurn({ studentId: this.studentId, text, ...given, turnId });
   }
 
