@@ -4,6 +4,7 @@ Shares are of what the model answered. A link arrives when the statement it name
 or in doubt afterwards; an instruction binds when it stands in the ledger as one.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,6 @@ from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner, tracked
 from graphmem.bench.recorded import recorded_turn
 from graphmem.errors import InvalidInput
-from graphmem.flows.danger import danger_in
 from graphmem.flows.facts import known_facts
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.session_cache import open_memories
@@ -45,6 +45,7 @@ from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store.memories import list_edges
 from graphmem.text.normalize import cleaned
+from graphmem.text.safety import find_danger
 
 T = TypeVar("T")
 BETWEEN_TURNS = timedelta(seconds=40)
@@ -192,7 +193,7 @@ async def _played(pupil: Learner, watched: WatchedMind, dialogue: Dialogue) -> C
     for place, turn in enumerate(turns):
         pupil.clock.now += BETWEEN_TURNS
         watched.denies = False
-        heard = await danger_in(turn.text, turn.before or "")
+        heard = await asyncio.to_thread(find_danger, turn.text, turn.before or "")
         outcome = await handle_turn(pupil.gm, pupil.session, recorded_turn(dialogue, place, turn, pupil.clock.now))
         alarmed = outcome.concern is not None
         counts += Counter(turns=1, alarmed=alarmed)

@@ -10,7 +10,6 @@ from typing import TypeVar
 from graphmem.app import Graphmem
 from graphmem.flows import scoring
 from graphmem.flows.context import RecallRequest, SearchResult, search
-from graphmem.flows.danger import heard_danger
 from graphmem.flows.detection import Detected, detected, takes_back_belief
 from graphmem.flows.ending import standing_facts
 from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
@@ -23,6 +22,7 @@ from graphmem.model import (
     Author,
     Conversation,
     Danger,
+    FalseAlarm,
     Matrix,
     Message,
     Predict,
@@ -39,6 +39,7 @@ from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.matching import meant_facts
 from graphmem.text.revision import retractions
+from graphmem.text.safety import find_danger, without_false_alarms
 from graphmem.text.topic_boundaries import SIGHT
 
 OPENER_ROW = 1
@@ -168,7 +169,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         reading = await attempt.reading
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
-        danger, false_alarm = await heard_danger(message.text, asked, held.state.false_alarms)
+        danger, false_alarm = await _heard_danger(message.text, asked, held.state.false_alarms)
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         expected = expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
@@ -197,6 +198,21 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         searched=searching.result(),
         noticed=detecting.result(),
     )
+
+
+async def _heard_danger(text: str, asked: str, alarms: Sequence[FalseAlarm]) -> tuple[Danger | None, bool]:
+    """Find the danger that a student's message tells of, and whether one was passed over as a known false alarm.
+
+    A corrected alarm silences its own statements only, and never what a plain sign says.
+    """
+    danger = await asyncio.to_thread(find_danger, text, asked)
+    if danger is None or danger.sign:
+        return danger, False
+    rest = without_false_alarms(text, alarms)
+    if not alarms or rest == " ".join(text.split()):
+        return danger, False
+    danger = await asyncio.to_thread(find_danger, rest, asked) if rest else None
+    return danger, danger is None
 
 
 def _weighed(reading: MessageAnalysis) -> HeadScores | None:

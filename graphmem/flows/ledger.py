@@ -1,19 +1,19 @@
 """The ledger of what must not be forgotten: keep, settle and read its entries (spec 8)."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
-from graphmem.flows.danger import danger_in
 from graphmem.flows.session_cache import ENDED, check_running
 from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, Note, RaisedConcern, Reminder, Session
 from graphmem.model.fields import documented
 from graphmem.store import concerns, ledger
 from graphmem.text.ledger_triggers import active_at
 from graphmem.text.reminders import IMPORTANCE, summary_of
-from graphmem.text.safety import UNNAMED_DANGER, kept_text
+from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
 from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_share, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
@@ -87,7 +87,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
 
 async def _raised_by_entry(gm: Graphmem, entry_id: str, content: str, now: datetime) -> RaisedConcern:
     """The concern of an entry that tells of danger: as the detector hears it, else of no kind that is known."""
-    danger = await danger_in(content) or UNNAMED_DANGER
+    danger = await asyncio.to_thread(find_danger, content) or UNNAMED_DANGER
     # One that begins anew is another report, which whoever took the first one back has not seen.
     concern_id = f"concern-{entry_id}-{round(1000 * now.timestamp())}"
     return RaisedConcern(Concern(concern_id, danger.kind, danger.urgency, danger.about, now), danger.probability)

@@ -1,18 +1,19 @@
 """Observations: what lessons, teachers, systems and other speakers bring, also while the student is locked (spec 7)."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, NotFound, RateLimited
-from graphmem.flows.danger import danger_in
 from graphmem.flows.overlay import practise
 from graphmem.flows.students import check_vouched
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
 from graphmem.sealing import StudentLock
 from graphmem.store import overlays, sources, students
+from graphmem.text.safety import find_danger
 from graphmem.validation import (
     CLOCK_SKEW,
     MESSAGE_LIMIT,
@@ -68,7 +69,10 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     if not checked:
         return []
     check_vouched(gm, who, enrolled.lock)
-    told = [replace(each, danger=await danger_in(each.text, each.before or "")) for each in _in_context(checked)]
+    told = [
+        replace(each, danger=await asyncio.to_thread(find_danger, each.text, each.before or ""))
+        for each in _in_context(checked)
+    ]
     noted = await sources.save_observations(gm.graph, who, enrolled.lock, told, JOBS_WAITING, gm.clock())
     if noted is None:
         await _check_same_key(gm, who, enrolled.lock)
