@@ -7,7 +7,6 @@ import json
 import sys
 from pathlib import Path
 
-from graphmem.settings import Settings
 from graphmem.store.document import document_schema
 from graphmem_api.schema import make_schema
 
@@ -18,7 +17,7 @@ def schemas() -> dict[Path, str]:
     """The texts of the files."""
     document = json.dumps(document_schema(), indent=1, sort_keys=True) + "\n"
     return {
-        ROOT / "api" / "schema.graphql": make_schema(Settings()).as_str().rstrip() + "\n",
+        ROOT / "api" / "schema.graphql": make_schema().as_str().rstrip() + "\n",
         ROOT / "docs" / "export.schema.json": document,
     }
 

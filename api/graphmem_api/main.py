@@ -129,7 +129,7 @@ class GraphQL(asgi.GraphQL[RequestContext, None]):
 
     def __init__(self, gm: Graphmem) -> None:
         super().__init__(
-            make_schema(gm.settings),
+            make_schema(),
             graphql_ide="graphiql" if gm.settings.graphiql else None,
             # A query in an address ends up in other people's logs.
             allow_queries_via_get=False,

@@ -14,7 +14,6 @@ from strawberry.types.graphql import OperationType
 
 from graphmem.errors import GraphmemError, InvalidInput, RateLimited
 from graphmem.flows.students import renew_if_due
-from graphmem.settings import Settings
 from graphmem.store.bookmarks import bookmarked
 from graphmem_api import inputs, types
 from graphmem_api.access import RequestContext, check_request
@@ -133,8 +132,8 @@ class Schema(strawberry.Schema):
             result.data, result.errors = None, self._refused(error).errors
 
 
-def make_schema(settings: Settings) -> Schema:
-    """The schema with the limits of the settings."""
+def make_schema() -> Schema:
+    """Make the schema, with limits on what a document may ask."""
     extensions = [
         QueryDepthLimiter(max_depth=QUERY_DEPTH),
         MaxAliasesLimiter(max_alias_count=QUERY_ALIASES),

@@ -206,7 +206,7 @@ async def _played(pupil: Learner, watched: WatchedMind, dialogue: Dialogue) -> C
     return counts
 
 
-async def _held(pupil: Learner) -> HeldOfStudent:
+async def _kept_of_student(pupil: Learner) -> HeldOfStudent:
     index = (await open_memories(pupil.gm, pupil.session)).index
     memories, entries = index.latest(len(index)), await list_entries(pupil.gm, pupil.session)
     facts = await known_facts(pupil.gm, pupil.session)
@@ -224,7 +224,7 @@ async def _held(pupil: Learner) -> HeldOfStudent:
 
 async def _counted(pupil: Learner, answers: Sequence[tuple[Remember, Notes]]) -> Counter[str]:
     """Compare a student's notes with what is held of them."""
-    kept, counts, said = await _held(pupil), Counter[str](), set[str]()
+    kept, counts, said = await _kept_of_student(pupil), Counter[str](), set[str]()
     for question, notes in answers:
         said |= {notes.teach, *(lesson.text for _, lesson in notes.learned)}
         for place, note in ((place, note) for place, own in enumerate(notes.of) for note in own):

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +19,6 @@ from graphmem.model import Observation, Session, SourceKind, TurnOutcome, Who
 
 if TYPE_CHECKING:
     from graphmem.app import Graphmem
-    from graphmem.bench.recorded import MatchBaselines
     from graphmem.flows.turn import Incoming
     from graphmem.samples.dialogues import Dialogue
 
@@ -44,20 +43,6 @@ async def chat_command(gm: "Graphmem", session: Session) -> None:
         typer.echo(f"Companion: {outcome.reply}")
 
 
-@dataclass(frozen=True)
-class ReplayReport:
-    """Counts of a replay; `expected`, `matched` and `facts` count this run's answered turns, repeated ones included."""
-
-    dialogues: int
-    answered: int
-    repeated: int
-    handled_before: int
-    expected: int
-    matched: int
-    facts: int
-    baselines: "MatchBaselines"
-
-
 @cli_command("replay")
 async def replay_command(
     gm: "Graphmem",
@@ -80,22 +65,24 @@ async def replay_command(
                     outcomes.append(await handle_turn(gm, session, incoming))
                 except Conflict:
                     handled += 1
-    report = ReplayReport(
-        dialogues=len(dialogues),
-        answered=sum(not o.repeated for o in outcomes),
-        repeated=sum(o.repeated for o in outcomes),
-        handled_before=handled,
-        expected=sum(o.matched is not None for o in outcomes),
-        matched=sum(o.matched is True for o in outcomes),
-        facts=sum(o.fact is not None for o in outcomes),
-        baselines=await match_baselines(gm, dialogues, seed=1),
+    baselines = await match_baselines(gm, dialogues, seed=1)
+    # Of this run's answered turns, repeated ones included.
+    counts = {
+        "dialogues": len(dialogues),
+        "answered": sum(not o.repeated for o in outcomes),
+        "repeated": sum(o.repeated for o in outcomes),
+        "handled_before": handled,
+        "expected": sum(o.matched is not None for o in outcomes),
+        "matched": sum(o.matched is True for o in outcomes),
+        "facts": sum(o.fact is not None for o in outcomes),
+    }
+    row = (
+        "{dialogues} dialogues: {answered} turns answered, {repeated} had been answered in this session, "
+        "{handled_before} in an earlier one; {matched} of {expected} expectations came true{beside}, "
+        "{facts} facts learned."
     )
-    line = (
-        f"{report.dialogues} dialogues: {report.answered} turns answered, {report.repeated} had been answered in this "
-        f"session, {report.handled_before} in an earlier one; {report.matched} of {report.expected} expectations came "
-        f"true{f' ({report.baselines} would have)' if str(report.baselines) else ''}, {report.facts} facts learned."
-    )
-    return Printout(asdict(report), [line])
+    beside = f" ({baselines} would have)" if str(baselines) else ""
+    return Printout(counts | {"baselines": asdict(baselines)}, [row.format(**counts, beside=beside)])
 
 
 def incoming_turns(dialogue: "Dialogue", end: datetime) -> "Iterator[Incoming]":

@@ -195,7 +195,7 @@ async def recall(
     """
     if not 1 <= limit <= MAX_RECALLED:
         raise InvalidInput(f"limit must lie between 1 and {MAX_RECALLED}.")
-    asking = replace(await asyncio.to_thread(_asked, gm, text, as_of, limit), roles=frozenset(roles))
+    asking = replace(await asyncio.to_thread(_asked, text, as_of, limit), roles=frozenset(roles))
     # What a question for a whole brings comes on top of what the search was limited to.
     found = (await search(gm, session, asking)).found.memories
     wanted = (each for each in found if not roles or each.memory.role in roles)
@@ -231,7 +231,7 @@ async def context(
         raise InvalidInput(f"tokenBudget must lie between 1 and {MAX_BUDGET}.")
     if not 0 <= history <= WORKING_MEMORY:
         raise InvalidInput(f"history must lie between 0 and {WORKING_MEMORY}.")
-    asking = await asyncio.to_thread(_asked, gm, text, as_of, MAX_RECALLED)
+    asking = await asyncio.to_thread(_asked, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
     ring = await _facts(gm, session, result.student_version)
     index = (await open_memories(gm, session)).index
@@ -550,6 +550,6 @@ def _needs(kept: Sequence[StoredEntry]) -> list[StoredEntry]:
     return [each for each in kept if each.embedding is None or next(parts)[0] is ProfilePart.NEED]
 
 
-def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:
+def _asked(text: str, as_of: datetime | None, limit: int) -> RecallRequest:
     checked_text("query", text, MESSAGE_LIMIT)
     return RecallRequest(Doc(text), as_of=checked_as_of(as_of), limit=limit, unformed=True)

@@ -269,7 +269,7 @@ async def _scored(gm: Graphmem, session: Session, held: OpenMemories, given: Inp
     said = replace(given, heard=heard)
     score = _snr(said, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
     heard = replace(heard, passes=passes(score), reading=read)
-    scores = given.scores or MessageScores(_importance(heard, novelty, feeling))
+    scores = given.scores or MessageScores(_importance(novelty, feeling))
     return Scored(replace(said, heard=heard), score, scores, read, vector)
 
 
@@ -484,7 +484,7 @@ def affect_of(gm: Graphmem, doc: Doc, vector: Vector) -> tuple[float, float]:
     return gm.affect.valence(doc, known), gm.affect.arousal(doc, known)
 
 
-def _importance(heard: Heard, novelty: float, feeling: float) -> float:
+def _importance(novelty: float, feeling: float) -> float:
     """Of an observation, which comes without a conversation: nothing is known of heat, companion and expertise."""
     values = importance.Features(0.0, 1.0, 0.0, 0.0, surprise.novelty(novelty), feeling)
     return importance.importance(values, importance.temperature(0.0))

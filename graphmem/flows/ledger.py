@@ -76,7 +76,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
     entry = new_entry(session.keys, checked(draft, MESSAGE_LIMIT, now), now)
     (vector,) = await gm.embedder.embed([draft.content])
     if entry.category is LedgerCategory.THREAT:
-        raised = await _raised_by_entry(gm, entry.id, draft.content, now)
+        raised = await _raised_by_entry(entry.id, draft.content, now)
         kept = await concerns.keep_threat(gm.graph, session, raised, kept_text(draft.content), entry, vector, now)
     else:
         kept = await ledger.keep_entry(gm.graph, session, entry, vector, now)
@@ -85,7 +85,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
     return kept
 
 
-async def _raised_by_entry(gm: Graphmem, entry_id: str, content: str, now: datetime) -> RaisedConcern:
+async def _raised_by_entry(entry_id: str, content: str, now: datetime) -> RaisedConcern:
     """The concern of an entry that tells of danger: as the detector hears it, else of no kind that is known."""
     danger = await asyncio.to_thread(find_danger, content) or UNNAMED_DANGER
     # One that begins anew is another report, which whoever took the first one back has not seen.

@@ -69,7 +69,7 @@ async def remembered_for(
         question=None if question is None else question.text,
         weave=weave[:1] if calm else (),
     )
-    return await asyncio.to_thread(plan.recalled_for_turn, seen.message, held, found, gm.settings)
+    return await asyncio.to_thread(plan.recalled_for_turn, seen.message, held, found)
 
 
 async def _clear_answer(

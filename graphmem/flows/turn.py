@@ -158,13 +158,13 @@ async def _attempt(
             incoming = first or incoming
             held = await _unlocked(gm, session, before.state)
         attempt = TurnAttempt(incoming, reading, embedding, held, on_token, now)
-        name, asked = f"turn-{incoming.turn_id}", _most_bytes(gm, attempt)
+        name, asked = f"turn-{incoming.turn_id}", _most_bytes(attempt)
         async with within_budget_of(replace(gm, mind=mind), session, name, asked, TURN_QUESTIONS) as able:
             thought = await _think(able, session, attempt)
             return await _written(able, session, attempt, thought)
 
 
-def _most_bytes(gm: Graphmem, attempt: TurnAttempt) -> int:
+def _most_bytes(attempt: TurnAttempt) -> int:
     """About the bytes that a question of a turn is about at most."""
     texts = (attempt.incoming.text, attempt.incoming.task or "", *(said.text for said in attempt.held.messages))
     return sum(len(text.encode()) for text in texts) + TOKEN_BYTES * CONTEXT_TOKENS
@@ -181,7 +181,7 @@ async def _written(
         gm.drop(session)
     else:
         gm.admit(session)
-        gm.cache.put(session, plan.grown(attempt.held, version, thought, write, gm.settings))
+        gm.cache.put(session, plan.grown(attempt.held, version, thought, write))
         await note_used(gm, session, write.outcome.seq, used)
     return None if version is None else write.outcome
 

@@ -62,12 +62,7 @@ SIMILAR = 0.35
 """Cosine from which an earlier turn fits a message."""
 
 
-def recalled_for_turn(
-    message: Message,
-    unlocked: Unlocked,
-    found: Remembered,
-    settings: Settings,
-) -> Remembered:
+def recalled_for_turn(message: Message, unlocked: Unlocked, found: Remembered) -> Remembered:
     """Recall what fits a message, within the token budget of a turn.
 
     Parameters
@@ -76,7 +71,6 @@ def recalled_for_turn(
     unlocked : Unlocked
     found : memories and facts that fit, best first, the ledger entries that surface, the standing profile; what was
         said in turns still in sight is left out
-    settings : Settings
     """
     pairs = exchanges(unlocked.messages)
     messages = [message for message, _ in pairs]
@@ -236,7 +230,7 @@ def _boosts(thought: TurnThought) -> tuple[Boost, ...]:
     return tuple({each.memory_id: each for each in (*recalled, *thought.used)}.values())
 
 
-def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWrite, settings: Settings) -> Unlocked:
+def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWrite) -> Unlocked:
     """Cached state after a turn: one turn more, the oldest beyond working memory dropped."""
     asked = write.question
     state = replace(

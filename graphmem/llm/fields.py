@@ -13,7 +13,7 @@ from graphmem.text.quoting import abridged, cleaned_quote
 
 __all__ = ["NumberList", "TextList", "bounded", "filled", "line", "share"]
 
-_NUMBER = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d+")
 
 
 def line(value: Any, most: int = 500) -> str:
@@ -57,7 +57,7 @@ def _as_texts(value: Any) -> list[str]:
 
 
 def _as_numbers(value: Any) -> list[int]:
-    return [int(number) for text in _as_texts(value) for number in _NUMBER.findall(text)[:1] if len(number) < 9]
+    return [int(number) for text in _as_texts(value) for number in _DIGITS.findall(text)[:1] if len(number) < 9]
 
 
 TextList = Annotated[list[str], BeforeValidator(_as_texts)]

@@ -57,7 +57,7 @@ _KINDS = {
     "understanding": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.UNDERSTANDING),
     "misconception": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.MISCONCEPTION),
 }
-_LEDGER = {
+_LEDGER_KINDS = {
     **{each.value: (each, Scope.OTHER) for each in LedgerCategory if each is not LedgerCategory.THREAT},
     **{each.value: (LedgerCategory.INSTRUCTION, each) for each in Scope},
     "rule": (LedgerCategory.INSTRUCTION, Scope.OTHER),
@@ -67,18 +67,18 @@ _OWED = (LedgerCategory.PROMISE, LedgerCategory.DEBT)
 _EFFECTS: dict[str, LinkKind | EdgeType] = {**{each.value: each for each in LinkKind}, "causes": EdgeType.CAUSES}
 _LINK = re.compile(r"\b([a-z]+)\W+(n?)(\d{1,4})\b(?!-)")
 _WHEN = re.compile(r"\b(from|until|due)\W+(\d{4})-(\d\d)(?:-(\d\d))?")
-_STUDENT = "student"
-_MONTHS = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-_DATE = re.compile(
+_THE_STUDENT = "student"
+_MONTH_NAME = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_ANY_DATE = re.compile(
     r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b\d{4}-\d\d(?:-\d\d)?\b"
-    rf"|\b(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:of )?{_MONTHS}(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?"
+    rf"|\b(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:of )?{_MONTH_NAME}(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?"
     r"|\b(?:spring|summer|autumn|fall|winter)(?: of)? \d{4}\b|\b(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
 _YEARS = re.compile(r"\b(?:19|20)\d\d\b")
 
 
-def _chosen(options: Sequence[str], otherwise: str) -> BeforeValidator:
+def _word_among(options: Sequence[str], otherwise: str) -> BeforeValidator:
     def read(value: Any) -> str:
         word = line(value).strip("\"'").casefold()
         return word if word in options else otherwise
@@ -86,7 +86,7 @@ def _chosen(options: Sequence[str], otherwise: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _worded(*words: str) -> WithJsonSchema:
+def _enum_schema(*words: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(words)})
 
 
@@ -97,8 +97,8 @@ class NoteItem(BaseModel):
     quote: Annotated[str, BeforeValidator(line)]
     statement: Annotated[str, BeforeValidator(lambda value: line(value, NOTE_STATEMENT_CHARACTERS))]
     about: Annotated[str, BeforeValidator(line)]
-    kind: Annotated[str, _chosen(tuple(_KINDS), "trait"), _worded(*_KINDS)]
-    ledger: Annotated[str, _chosen(tuple(_LEDGER), "none"), _worded(*_LEDGER_WORDS)]
+    kind: Annotated[str, _word_among(tuple(_KINDS), "trait"), _enum_schema(*_KINDS)]
+    ledger: Annotated[str, _word_among(tuple(_LEDGER_KINDS), "none"), _enum_schema(*_LEDGER_WORDS)]
     importance: Annotated[float | None, BeforeValidator(share), WithJsonSchema({"type": "number"})]
     links: TextList
 
@@ -192,7 +192,7 @@ class NotedTalk:
 
         Dates of the years around the talk's own may be reckoned, and count for nothing.
         """
-        dated = _DATE.sub(lambda date: "" if _is_near(date[0], at) else date[0], statement)
+        dated = _ANY_DATE.sub(lambda date: "" if _is_near(date[0], at) else date[0], statement)
         named = [each for each in quantities(dated) if dated[each.start : each.start + 1].isdigit()]
         digits = {int(each) for each in re.findall(r"\d{1,9}", dated)}
         if any(each.value not in self.numbers for each in named) and not digits <= self.numbers:
@@ -203,7 +203,7 @@ class NotedTalk:
         """True if the talk has the words of a name, or their initials."""
         words = re.findall(r"[^\W\d_]+", name)
         folded, initials = [word.casefold() for word in words], "".join(word[0] for word in words).casefold()
-        told = all(word[:4] in self.beginnings or word in {_STUDENT, "the", "tutor"} for word in folded)
+        told = all(word[:4] in self.beginnings or word in {_THE_STUDENT, "the", "tutor"} for word in folded)
         return told or (len(words) > 1 and any(each.startswith(initials) for each in self.shortened))
 
 
@@ -224,10 +224,10 @@ class Noted:
 
 def noted(output: MemoryOutput, talk: NotedTalk) -> list[Noted | str]:
     """Every note, or the reason why it is refused."""
-    return [_found(item, talk) for item in output.notes]
+    return [_placed_note(item, talk) for item in output.notes]
 
 
-def _found(item: NoteItem, talk: NotedTalk) -> Noted | str:
+def _placed_note(item: NoteItem, talk: NotedTalk) -> Noted | str:
     place = talk.place(item.quote)
     if place is None:
         return "quote: does not stand in a line marked *: copy the words exactly as they are there, in one piece"
@@ -274,7 +274,7 @@ def notes_of_answer(output: MemoryOutput, question: Remember) -> Notes:
             if same is None:
                 own.append(each)
     of = tuple(
-        tuple(_note(each, heard, question, numbers) for each in own)
+        tuple(_finished_note(each, heard, question, numbers) for each in own)
         for own, heard in zip(kept, question.heard, strict=True)
     )
     return Notes(of, True, tuple(_lessons(output.learned, question)), output.question, output.teach)
@@ -289,17 +289,17 @@ def _lessons(learned: str, question: Remember) -> Iterator[tuple[int, Lesson]]:
     """What the newest violated expectation taught."""
     places = [place for place, heard in enumerate(question.heard) if heard.violated is not None]
     if learned and places:
-        tags = tuple(Doc(learned).key_phrases(TAGS)) or (_STUDENT,)
+        tags = tuple(Doc(learned).key_phrases(TAGS)) or (_THE_STUDENT,)
         yield places[-1], Lesson(learned, tags)
 
 
-def _note(each: Noted, heard: Heard, question: Remember, numbers: dict[int, NotePlace]) -> Note:
+def _finished_note(each: Noted, heard: Heard, question: Remember, numbers: dict[int, NotePlace]) -> Note:
     item, words = each.item, cleaned(heard.text[each.start : each.end])
     kind, modality, aspect = _KINDS[item.kind]
-    category, scope = _LEDGER.get(item.ledger, _NO_LEDGER)
+    category, scope = _LEDGER_KINDS.get(item.ledger, _NO_LEDGER)
     doc = Doc(each.statement or words)
     entities = tuple(_entities(doc, item, heard))
-    phrases = [phrase for phrase in doc.key_phrases(TRIGGERS) if _STUDENT not in phrase.casefold()]
+    phrases = [phrase for phrase in doc.key_phrases(TRIGGERS) if _THE_STUDENT not in phrase.casefold()]
     when = dict(_dates(item.links, heard.at))
     # A promise that is due is not over: it stands until it is kept.
     due = None if category in _OWED else when.get("due")
@@ -330,7 +330,7 @@ def _note(each: Noted, heard: Heard, question: Remember, numbers: dict[int, Note
 
 def _entities(doc: Doc, item: NoteItem, heard: Heard) -> Iterator[Entity]:
     """Whom and what a note names, and whom it is about; never the student."""
-    own = {_STUDENT, f"the {_STUDENT}", (heard.student or "").casefold()}
+    own = {_THE_STUDENT, f"the {_THE_STUDENT}", (heard.student or "").casefold()}
     named = [entity for entity in doc.entities if entity.name.casefold() not in own]
     about = item.about[:80]
     if about and about.casefold() not in own and all(about.casefold() != e.name.casefold() for e in named):

@@ -127,13 +127,13 @@ def reply_prompt(question: Respond) -> Prompt:
     talk = question.talk
     messages = talk.messages if question.written is None else (*talk.messages, question.written)
     block, _ = numbered_block(question.remembered)
-    material = (*_told(talk, messages), _expected(question.expected), _look(question), block)
+    material = (*_talk_parts(talk, messages), _expectation_part(question.expected), _look(question), block)
     return Prompt(_filled(talk), "\n\n".join(part for part in material if part))
 
 
 def predict_prompt(question: Predict) -> Prompt:
     """The same prompt where nothing but the student's next message is asked for."""
-    material = (*_told(question.talk, question.talk.messages), _FORESEE)
+    material = (*_talk_parts(question.talk, question.talk.messages), _FORESEE)
     return Prompt(_filled(question.talk), "\n\n".join(part for part in material if part))
 
 
@@ -157,12 +157,12 @@ def _filled(talk: Conversation) -> str:
     return instructions("reply").replace("{name}", name).replace("{persona}", persona)
 
 
-def _told(talk: Conversation, messages: Sequence[Message]) -> tuple[str, str]:
+def _talk_parts(talk: Conversation, messages: Sequence[Message]) -> tuple[str, str]:
     task = _quoted("task", abridged(talk.task, TASK_CHARACTERS)) if talk.task else ""
     return task, transcript(messages, earlier=talk.earlier)
 
 
-def _expected(prediction: Prediction | None) -> str:
+def _expectation_part(prediction: Prediction | None) -> str:
     if prediction is None or not prediction.text:
         return ""
     foreseen = (prediction.text, *(other.text for other in prediction.alternatives))

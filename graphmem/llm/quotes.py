@@ -19,12 +19,12 @@ FUZZY_QUOTE_LETTERS = 600
 """Most letters of a quote that is looked for by likeness, which takes time; a longer one has to be exact."""
 
 # Marks that people and models set differently: they are left out of the comparison.
-_MARKS = dict.fromkeys(map(ord, "'\"`´‘’‚‛“”„‟«»‹›′″*_"))
+_QUOTE_MARKS = dict.fromkeys(map(ord, "'\"`´‘’‚‛“”„‟«»‹›′″*_"))
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
-_ENDS = " .,;:!?…"
+_END_MARKS = " .,;:!?…"
 # Prompts show angle brackets as these, and a model may copy them so.
 _SIGN = re.compile("&lt;|&gt;|.", re.DOTALL)
-_BRACKETS = {"&lt;": "<", "&gt;": ">"}
+_COPIED_BRACKETS = {"&lt;": "<", "&gt;": ">"}
 
 
 @dataclass(frozen=True)
@@ -70,22 +70,22 @@ class Passage:
             return None
         if exact := _place(quote, self.text):
             return exact
-        needle = _plain(quote).text.strip(_ENDS)
+        needle = _folded(quote).text.strip(_END_MARKS)
         if not needle:
             return None
-        if same := _place(needle, self._plain.text):
+        if same := _place(needle, self._folded.text):
             return self._span(*same)
         return self._likeness(needle) if len(needle) <= FUZZY_QUOTE_LETTERS else None
 
     @cached_property
-    def _plain(self) -> _Plain:
-        return _plain(self.text)
+    def _folded(self) -> _Plain:
+        return _folded(self.text)
 
     def _span(self, start: int, end: int) -> tuple[int, int]:
-        return self._plain.starts[start], self._plain.ends[end - 1]
+        return self._folded.starts[start], self._folded.ends[end - 1]
 
     def _likeness(self, needle: str) -> tuple[int, int] | None:
-        text = self._plain.text
+        text = self._folded.text
         found = fuzz.partial_ratio_alignment(needle, text, score_cutoff=LIKENESS)
         # A message much shorter than the quote may lie within it; that proves nothing.
         if found is None or found.dest_end - found.dest_start < LIKENESS / 100 * len(needle):
@@ -118,7 +118,7 @@ def _numbers(text: str) -> list[str]:
     return re.findall(r"\d+", text)
 
 
-def _plain(text: str) -> _Plain:
+def _folded(text: str) -> _Plain:
     """Lower case, one blank for many, no accents, no quotation marks, nothing invisible."""
     letters: list[str] = []
     starts: list[int] = []
@@ -137,7 +137,7 @@ def _plain(text: str) -> _Plain:
 def _letters(sign: str) -> str:
     if sign.isspace():
         return " "
-    plain = _BRACKETS.get(sign, sign).translate(_MARKS).translate(_DASHES)
+    plain = _COPIED_BRACKETS.get(sign, sign).translate(_QUOTE_MARKS).translate(_DASHES)
     if plain.isascii():
         return plain.lower() if plain.isprintable() else ""
     plain = unicodedata.normalize("NFKD", plain).casefold()

@@ -31,10 +31,10 @@ def summarise_prompt(question: Summarise) -> Prompt:
     >>> summarise_prompt(Summarise(((), ()))).question.count("<group>")
     2
     """
-    return Prompt(instructions("summary"), "\n".join(_material(question)))
+    return Prompt(instructions("summary"), "\n".join(_groups_as_text(question)))
 
 
-def _material(question: Summarise) -> Iterator[str]:
+def _groups_as_text(question: Summarise) -> Iterator[str]:
     for group in question.groups:
         yield "<group>"
         if group:

@@ -32,9 +32,7 @@ def analysed(episodes: Sequence[Surprising]) -> tuple[Analysis, ...]:
 def _analysis(surprising: Surprising) -> Analysis:
     doc = doc_of(surprising)
     spans = [span for span in statement_spans(doc) if not doc.text[slice(*span)].endswith("?")]
-    updates = tuple(
-        update for belief in surprising.beliefs if (update := _update(surprising, doc, spans, belief)) is not None
-    )
+    updates = tuple(update for belief in surprising.beliefs if (update := _update(doc, spans, belief)) is not None)
     if surprising.level is Level.NORMAL:
         strategy = Strategy.NONE
     else:
@@ -42,7 +40,7 @@ def _analysis(surprising: Surprising) -> Analysis:
     return Analysis(_explanation(surprising), updates, strategy)
 
 
-def _update(surprising: Surprising, doc: Doc, spans: Sequence[SentenceSpan], belief: Belief) -> BeliefUpdate | None:
+def _update(doc: Doc, spans: Sequence[SentenceSpan], belief: Belief) -> BeliefUpdate | None:
     """The statement that takes the place of a belief, read with its whole message; None where none ends it."""
     if not spans:
         return None

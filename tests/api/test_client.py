@@ -16,7 +16,6 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Forbidden, GraphmemError, Locked, NotFound, Unavailable
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Role
-from graphmem.settings import Settings
 from graphmem_api.schema import make_schema
 from graphmem_client import AsyncClient, Client, generated
 from graphmem_client.base import as_json
@@ -25,7 +24,7 @@ from graphmem_client.generated import LedgerCategory, Modality, ObservationInput
 from tests.conftest import PASSWORD, Pupil
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = build_schema(print_schema(make_schema(Settings())._schema))
+SCHEMA = build_schema(print_schema(make_schema()._schema))
 DOCUMENTS = {
     name: text
     for name, text in vars(generated).items()

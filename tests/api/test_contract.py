@@ -12,11 +12,10 @@ from graphql import (
     is_specified_scalar_type,
 )
 
-from graphmem.settings import Settings
 from graphmem_api.schema import make_schema
 
 CONTRACT = build_schema((Path(__file__).parent / "contract.graphql").read_text("utf-8"))
-OURS = make_schema(Settings())._schema
+OURS = make_schema()._schema
 
 # What the contract has and graphmem does not offer yet.
 LATER = {

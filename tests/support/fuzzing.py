@@ -169,7 +169,7 @@ class Fuzzer:
     async def run(self, count: int, say: Callable[[str], None] = lambda text: None) -> Fuzzed:
         """Send so many requests."""
         await self.prepared()
-        schema = graphql.build_schema(make_schema(self.gm.settings).as_str())
+        schema = graphql.build_schema(make_schema().as_str())
         before: list[str] | None = None
         for name, document in documents(schema, self.ids, self.rng):
             if self.found.requests == count:

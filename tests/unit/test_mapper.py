@@ -129,12 +129,11 @@ added = ("mood", str, field(default="calm", metadata=documented("How the student
 model.Memory = make_dataclass("Memory", [added], bases=(model.Memory,), frozen=True)
 
 from graphmem_api.schema import make_schema
-from graphmem.settings import Settings
 
 sys.path.insert(0, "scripts")
 from generate_client import generated
 
-schema = make_schema(Settings()).as_str()
+schema = make_schema().as_str()
 print(schema, *generated(schema).values(), sep="\\f")
 """
 
