@@ -139,7 +139,7 @@ async def _play_chat(student: Learner, chat: Chat, counts: ChatCounts) -> None:
 
 
 async def _standing_turns(student: Learner) -> frozenset[str]:
-    """The turns of which every statement that was formed still holds."""
+    """Return the turns of which every statement that was formed still holds."""
     index = (await open_memories(student.gm, student.session)).index
     said = [m for m in index.latest(len(index)) if m.role in (MemoryRole.SAID, MemoryRole.BELIEF)]
     over = {ref for m in said if m.invalid_at is not None for ref in m.source_refs}

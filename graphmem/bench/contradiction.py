@@ -34,7 +34,7 @@ PRECISE = 0.85
 
 
 def measure_contradiction(_: Settings, file: Path | None) -> Figures:
-    """Figures of a file, or of the held-out pairs that ship.
+    """Return figures of a file, or of the held-out pairs that ship.
 
     Returns
     -------

@@ -86,7 +86,7 @@ async def _of_guarded(gm: Graphmem, session: Session, ids: list[str]) -> Figures
 
 
 def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[Write, Write]]:
-    """Two writes of some memories, each with its note and without."""
+    """Return two writes of some memories, each with its note and without."""
     numbers, graph, plain = count(), gm.graph, queries.load()["memory/rewrite"]
     who = {"institution": session.institution, "student_id": session.student_id}
 

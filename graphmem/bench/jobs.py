@@ -171,7 +171,7 @@ async def _await_done(graph: Graph) -> None:
 
 
 def _killed(deployment: Deployment, texts: list[str]) -> Figures:
-    """Students talk by two APIs while workers, Redis and APIs are killed; then count."""
+    """Let students talk by two APIs while workers, Redis and APIs are killed; then count."""
     stop, ports = threading.Event(), [free_port(), free_port()]
     for port in ports:
         deployment.start_api(port)
@@ -227,7 +227,7 @@ async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
 
 
 async def _leasing(graph: Graph) -> set[str]:
-    """Process ids of the workers that hold a lease."""
+    """Return process ids of the workers that hold a lease."""
     return {row["lease"].partition("-")[0] for row in await _bench_rows(graph, "jobs_leases")}
 
 

@@ -69,7 +69,7 @@ class PredictedPair:
 
 
 def measure_match(settings: Settings, file: Path | None) -> Figures:
-    """Figures of the match model on the rows of a file that it was not trained on.
+    """Return figures of the match model on the rows of a file that it was not trained on.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def match_figures(pairs: Sequence[PredictedPair], chances: Sequence[float]) -> F
 
 
 def fuzzy_match(predicted: str, actual: str) -> float:
-    """The fuzzy ratio of two messages in [0, 1], without case and punctuation."""
+    """Return the fuzzy ratio of two messages in [0, 1], without case and punctuation."""
     return fuzz.ratio(predicted, actual, processor=utils.default_process) / 100
 
 

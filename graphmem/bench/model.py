@@ -171,7 +171,7 @@ async def _watching(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
 
 
 async def _paces(gm: Graphmem, dialogue: Dialogue) -> dict[str, float]:
-    """Seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
+    """Return seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
     watched, pupil = await _watching(gm, dialogue.student)
     paces: list[float] = []
     for place, turn in enumerate(dialogue_turns(dialogue)):
@@ -243,7 +243,7 @@ def _text(question: Remember, place: int, note: Note) -> str:
 
 
 def _of_note(note: Note, text: str, kept: HeldOfStudent) -> Counter[str]:
-    """Whether a note is held word for word, or says again what is, and stands in the ledger where it should."""
+    """Return whether a note is held word for word, or says again what is, and stands in the ledger where it should."""
     again = any(link.kind is LinkKind.SAME for link in note.links)
     counts = Counter(written=note.statement is not None and (again or text in kept.memories))
     if note.ledger is LedgerCategory.INSTRUCTION and note.scope is not Scope.OTHER:
@@ -254,7 +254,7 @@ def _of_note(note: Note, text: str, kept: HeldOfStudent) -> Counter[str]:
 
 
 def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -> str:
-    """The id of what a link names; empty where it is not held."""
+    """Return the id of what a link names; empty where it is not held."""
     if link.note is None:
         return link.known
     note = notes.of[link.note.message][link.note.note]
@@ -264,7 +264,7 @@ def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -
 
 
 def _arrives(link: Link, own: str, target: str, kept: HeldOfStudent) -> bool:
-    """Whether what a link names shows its effect."""
+    """Return whether what a link names shows its effect."""
     if link.kind is LinkKind.SAME:
         return target in kept.again
     if link.kind in (LinkKind.ENDS, LinkKind.SETTLES) or target not in kept.memories.values():

@@ -272,7 +272,7 @@ def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
 
 
 def _described_lessons(file: Path) -> dict[str, list[tuple[Dialogue, str]]]:
-    """The dialogues of each student, with the teacher's description of what was misunderstood."""
+    """Return the dialogues of each student, with the teacher's description of what was misunderstood."""
     described = {}
     for where, row in read_rows(file):
         if not isinstance(row.get(DESCRIPTION), str) or "dialogue_id" not in row:
@@ -322,7 +322,7 @@ def _searched(
 
 
 def _by_session(found: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> Ranks:
-    """Places of the sessions that recalled memories came from, by each one's best memory."""
+    """Return places of the sessions that recalled memories came from, by each one's best memory."""
     scores: dict[str, float] = {}
     for item in found:
         for session in {ref.partition("#")[0] for ref in item["sourceRefs"]}:

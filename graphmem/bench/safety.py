@@ -147,7 +147,7 @@ class Detector:
         return gravest(parts, self._known)
 
     def share(self, texts: Sequence[str]) -> float:
-        """The share of messages that raise a concern."""
+        """Return the share of messages that raise a concern."""
         return float(np.mean([self.find(text) is not None for text in texts]))
 
 
@@ -175,7 +175,7 @@ def measure_parts(dangers: Sequence[str]) -> Figures:
 
 
 def _measure_written(detector: Detector, rows: Sequence[dict[str, Any]]) -> Figures:
-    """The figures of rows that are measured as they were written."""
+    """Return the figures of rows that are measured as they were written."""
     figures: Figures = {}
     for part in ("answer", "slang", "languages", "school"):
         own = _part_rows(rows, part)

@@ -234,7 +234,7 @@ def _as_arrays(gold: Boundaries, found: Boundaries) -> tuple[NDArray[np.bool_], 
 def _windowed(
     gold: Boundaries, found: Boundaries, differ: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 ) -> float:
-    """Share of windows in which the two numbers of boundaries differ, in one sense or another."""
+    """Return the share of windows in which the two numbers of boundaries differ, in one sense or another."""
     size = metric_window(gold)
     counts = [np.cumsum([0, *each]) for each in _as_arrays(gold, found)]
     if len(counts[0]) <= size:
@@ -250,7 +250,7 @@ def _block_cosine(left: Matrix, right: Matrix) -> float:
 
 
 def _peak(values: Sequence[float]) -> float:
-    """The first value, or the highest that is reached from it without going down."""
+    """Return the first value, or the highest that is reached from it without going down."""
     highest = values[0]
     for value in values[1:]:
         if value < highest:

@@ -69,7 +69,7 @@ class ScoredTurn:
 
 
 def measure_surprise(_: Settings, file: Path | None) -> Figures:
-    """Figures of the surprise of life events in ordinary talk.
+    """Return figures of the surprise of life events in ordinary talk.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def measure_surprise(_: Settings, file: Path | None) -> Figures:
 
 
 def surprise_figures(talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses) -> Figures:
-    """Figures of events told in talks."""
+    """Return figures of events told in talks."""
     ordinary = [turn.score for i, talk in enumerate(talks) for turn in scored_turns(talk, senses, seed=i)]
     told = [
         list(scored_turns(talk, senses, seed=i))[-1].score
@@ -167,12 +167,12 @@ def read_surprise(path: Path) -> SurpriseFile:
 
 
 def talk_hash(talk: Sequence[TalkTurn]) -> int:
-    """A hash of what was said in a talk, by which it is recognised."""
+    """Return a hash of what was said in a talk, by which it is recognised."""
     return text_hash(*(text for _, text in talk))
 
 
 def is_grave(row: dict[str, Any]) -> bool:
-    """True if a row is a life event, a need or a danger: by its `band` or `urgency`, or where it has neither."""
+    """Return whether a row is a life event, a need or a danger: by its `band` or `urgency`, or where it has neither."""
     labelled = "band" in row or "urgency" in row
     return not labelled or row.get("band") == GRAVE_BAND or row.get("urgency", 0) > 0
 

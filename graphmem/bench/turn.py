@@ -88,7 +88,7 @@ def measure_turn(settings: Settings, file: Path | None) -> Figures:
 
 
 def _one_student(floor: Floor, talker: Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
-    """One student; a turn and its floor one after the other: with pauses while jobs are done, or without."""
+    """Measure one student: a turn and its floor one after the other: with pauses while jobs are done, or without."""
     turns, floors = [], []
     for i in tracked(range(TURN_WARM_UP + TURNS), "One student"):
         text = texts[i % len(texts)]

@@ -70,7 +70,7 @@ class Guess:
 
 
 def measure_understanding(settings: Settings, file: Path | None) -> Figures:
-    """Figures of the encoder on the messages of a file that it was not trained on.
+    """Return figures of the encoder on the messages of a file that it was not trained on.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def measure_understanding(settings: Settings, file: Path | None) -> Figures:
 
 
 def learned_guess(read: MessageAnalysis) -> Guess:
-    """What the encoder takes a message to mean."""
+    """Return what the encoder takes a message to mean."""
     scores = read.scores
     about_self = scores.chance("about_self") >= 0.5
     return Guess(

@@ -144,7 +144,7 @@ async def compare(
 async def _life(
     gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Callable[[], object]
 ) -> list[tuple[TurnOutcome, ...]]:
-    """One student of one arm: a session a day, everything formed before the next."""
+    """Play one student of one arm: a session a day, everything formed before the next."""
     student, start, life = (
         await learner(gm, who.student_id, who.institution),
         gm.clock(),

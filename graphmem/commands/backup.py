@@ -139,7 +139,7 @@ async def restore(settings: Settings, file: Path, say: Say) -> BackupReport:
 
 
 def _checked_file(file: Path) -> tuple[Held, BackupReport]:
-    """What a backup says of itself, once all of it was read and found to be whole."""
+    """Return what a backup says of itself, once all of it was read and found to be whole."""
     digest, last = sha256(), None
     wrong = InvalidInput(f"{file.name} is no backup of graphmem, or was cut short.")
     with suppress(ValueError, KeyError, TypeError, OSError, EOFError, StopIteration):

@@ -61,7 +61,7 @@ def show_copy(settings: Settings, who: Who, password: str, say: Say) -> None:
 
 
 def with_overlay(document: dict[str, Any]) -> dict[str, Any]:
-    """An export whose known concepts are nodes, with the student's edges to them.
+    """Return an export whose known concepts are nodes, with the student's edges to them.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def copy_database(settings: Settings, say: Say) -> Iterator[tuple[Settings, Loca
 
 
 def browser_guide(institution: str, student_id: str) -> str:
-    """The guide as Neo4j Browser plays it, about one student.
+    """Return the guide as Neo4j Browser plays it, about one student.
 
     Examples
     --------

@@ -19,7 +19,7 @@ DOTS_PER_INCH = 130
 
 
 async def memory_figure(gm: Graphmem, who: Who, password: str | None, most: int) -> "Figure":
-    """A picture of a student's most present memories; words only with the password.
+    """Return a picture of a student's most present memories; words only with the password.
 
     Raises
     ------
@@ -48,7 +48,7 @@ async def overlay_figure(gm: Graphmem, who: Who, *, name_frontier: bool = False)
 
 
 def checked_picture(file: Path) -> Path:
-    """The name of a picture, if it says a format that can be drawn.
+    """Return the name of a picture, if it says a format that can be drawn.
 
     Raises
     ------

@@ -116,7 +116,7 @@ def draw_memories(who: Who, picture: MemoryPicture) -> Figure:
 
 
 def memory_boxes(picture: MemoryPicture) -> list[MemoryBox]:
-    """A box for each memory, entity and concept of a picture; without words where they may not be read.
+    """Return a box for each memory, entity and concept of a picture; without words where they may not be read.
 
     Persons and places have one, and such things as two memories or more speak of: others only repeat a memory's words.
     """

@@ -40,7 +40,7 @@ class Cell:
 
 
 def dots_in(width: float) -> int:
-    """Number of dots side by side in a column of some width.
+    """Return the number of dots side by side in a column of some width.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def _page(who: Who, picture: OverlayPicture, width: float, height: float) -> Can
 
 
 def colour_of(known: Known) -> str:
-    """The colour of a known concept: met only, or how familiar it is since it was practised."""
+    """Return the colour of a known concept: met only, or how familiar it is since it was practised."""
     if known.retention is None:
         return MET
     return WEAK if known.familiarity < WEAK_BELOW else FAIR if known.familiarity < STRONG_FROM else STRONG

@@ -35,14 +35,14 @@ def serve(settings: Settings, host: str, port: int, say: Say) -> None:
 
 
 def web_server(gm: Graphmem, **more: Any) -> uvicorn.Config:
-    """The configured web server of an open graphmem; found by name, since the library does not depend on it."""
+    """Return the configured web server of an open graphmem; found by name, since the library does not depend on it."""
     app = resolve_name("graphmem_api.main:make_app")(gm)
     config: uvicorn.Config = resolve_name("graphmem_api.server:server_config")(app, gm.settings, **more)
     return config
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens at an address; whoever connects is answered once the API can.
+    """Return a socket that listens at an address; whoever connects is answered once the API can.
 
     Raises
     ------

@@ -28,7 +28,7 @@ class Analysed:
 
 
 def list_queries() -> dict[str, CypherStatement]:
-    """The queries for analysts by name; every one only reads.
+    """Return the queries for analysts by name; every one only reads.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def list_queries() -> dict[str, CypherStatement]:
 
 
 def declared(query: CypherStatement) -> dict[str, str]:
-    """The parameters of a query and their types, in their order.
+    """Return the parameters of a query and their types, in their order.
 
     Examples
     --------
@@ -84,7 +84,7 @@ async def analyse(
 
 
 def checked_params(types: Mapping[str, str], params: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of a query's parameters but the institution's.
+    """Return values of a query's parameters but the institution's.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _checked_param(name: str, type_: str, value: Any) -> Any:
 
 
 def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row in values that JSON has; moments of the database as text."""
+    """Return a row in values that JSON has; moments of the database as text."""
     return {column: _plain_value(value) for column, value in row.items()}
 
 

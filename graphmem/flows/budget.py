@@ -144,7 +144,7 @@ async def _reserving(gm: Graphmem, session: Session, name: str, size: int, quest
 
 
 def limits_of(settings: Settings) -> Limits:
-    """The budgets that are configured."""
+    """Return the budgets that are configured."""
     return Limits(
         student_tokens=settings.budget_student_tokens,
         tokens=settings.budget_tokens,
@@ -154,7 +154,7 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def most(size: int, questions: int, token_cost: float, at: datetime) -> Reserve:
-    """The most that some questions can cost: a token has at least one byte, and each may have to be repaired.
+    """Return the most that some questions can cost: a token has at least one byte, and each may have to be repaired.
 
     Parameters
     ----------

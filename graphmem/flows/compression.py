@@ -121,7 +121,7 @@ async def _protected(
 
 
 async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compression]:
-    """Compressions of a student's memories, newest first.
+    """Return compressions of a student's memories, newest first.
 
     Raises
     ------
@@ -161,7 +161,7 @@ class _Digests:
             self._made |= {_ids(group): digest for group, digest in zip(groups, answer.value, strict=True)}
 
     def of(self, cluster: Sequence[Memory]) -> Digest:
-        """The summary of a group; empty where it is not made, since nothing will be written."""
+        """Return the summary of a group; empty where it is not made, since nothing will be written."""
         return self._made.get(_ids(cluster), Digest(""))
 
 
@@ -179,7 +179,7 @@ async def _compression_changes(
     trigger: CompressionTrigger,
     now: datetime,
 ) -> Changes:
-    """Everything that a compression writes."""
+    """Return everything that a compression writes."""
     digests = [known.of(cluster) for cluster in found.clusters]
     vectors = await gm.embedder.embed([digest.text for digest in digests]) if digests else ()
     own = {memory.id: row for memory, row in zip(graph.memories, graph.vectors, strict=True)}
@@ -249,7 +249,7 @@ def _summary(
     own: Mapping[str, Vector],
     now: datetime,
 ) -> New:
-    """The memory that stands for some others."""
+    """Return the memory that stands for some others."""
     last = cluster[-1]
     ids = json.dumps([m.id for m in cluster])
     words = "\n".join(dict.fromkeys(m.quote or m.content or "" for m in cluster))
@@ -291,7 +291,7 @@ def _summary(
 def merged_statements(
     cluster: Sequence[Memory], says: Collection[int], own: Mapping[str, Vector]
 ) -> tuple[MergedStatement, ...]:
-    """What some memories state, as their summary holds it.
+    """Return what some memories state, as their summary holds it.
 
     Parameters
     ----------
@@ -325,5 +325,5 @@ def _merged_statement(memory: Memory, vector: Vector) -> MergedStatement:
 
 
 def _most(values: Iterable[T]) -> T:
-    """The commonest value, of equally common ones the first."""
+    """Return the commonest value, of equally common ones the first."""
     return Counter(values).most_common(1)[0][0]

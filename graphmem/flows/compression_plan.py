@@ -74,7 +74,7 @@ class CompressionPlan:
 
 
 def target_of(limit: int, wanted: int | None = None) -> int:
-    """The number of memories that a compression aims at.
+    """Return the number of memories that a compression aims at.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def target_of(limit: int, wanted: int | None = None) -> int:
 def protected_ids(
     memories: Iterable[Memory], doubted: Collection[str], running: Collection[str], standing: Collection[str]
 ) -> frozenset[str]:
-    """Memories that are never touched.
+    """Return memories that are never touched.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def protected_ids(
 def planned_compression(
     graph: MemoryGraph, protected: Collection[str], target: int, now: datetime, seed: int = 0
 ) -> CompressionPlan:
-    """What to prune and to merge so that at most `target` memories are left, as far as that may be.
+    """Return what to prune and to merge so that at most `target` memories are left, as far as that may be.
 
     Parameters
     ----------
@@ -209,13 +209,13 @@ class _State:
         return replace(self._of(np.flatnonzero(stays)), gone=(*self.gone, *gone))
 
     def _linked(self, node: int, stays: NDArray[np.bool_]) -> int | None:
-        """The nearest in meaning of the nodes that one is linked to and that stay."""
+        """Return the nearest in meaning of the nodes that one is linked to and that stay."""
         near = self.links.indices[self.links.indptr[node] : self.links.indptr[node + 1]]
         near = near[stays[near]]
         return int(near[np.argmax(self.vectors[near] @ self.vectors[node])]) if len(near) else None
 
     def _like(self, nodes: Sequence[int], stays: NDArray[np.bool_]) -> dict[int, int | None]:
-        """The nearest in meaning of the nodes of the same kind that stay."""
+        """Return the nearest in meaning of the nodes of the same kind that stay."""
         found: dict[int, int | None] = dict.fromkeys(nodes)
         for kind in np.unique(self.kind[list(nodes)]) if nodes else ():
             own = [node for node in nodes if self.kind[node] == kind]
@@ -288,7 +288,7 @@ class _State:
         )
 
     def plan(self, cycles: int) -> CompressionPlan:
-        """What it comes to."""
+        """Return what it comes to."""
         clusters = tuple(
             tuple(sorted(group, key=lambda m: (m.timestamp, m.id))) for group in self.groups if len(group) > 1
         )
@@ -297,14 +297,14 @@ class _State:
 
 
 def _last_heir(heir: str | None, gone: Mapping[str, str | None]) -> str | None:
-    """The memory that is left in the end, where an heir was pruned later itself."""
+    """Return the memory that is left in the end, where an heir was pruned later itself."""
     while heir is not None and heir in gone:
         heir = gone[heir]
     return heir
 
 
 def _mergeable_kind(memory: Memory) -> tuple[object, ...]:
-    """What must be alike in memories that become one: whose word it is, and whether it still holds."""
+    """Return what must be alike in memories that become one: whose word it is, and whether it still holds."""
     holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
     return memory.speaker, memory.source_kind is SourceKind.CHAT, memory.source_kind is SourceKind.TEACHER, holds
 
@@ -344,7 +344,7 @@ def _natural(links: csr_array, seed: int) -> Labels:
 
 
 def _neighbours(vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
-    """The cosines of each node's nearest in meaning, of its own kind; of a large graph nearly all of them."""
+    """Return the cosines of each node's nearest in meaning, of its own kind; of a large graph nearly all of them."""
     n = len(vectors)
     rows, columns, weights = list[Labels](), list[Labels](), list[NDArray[np.floating[Any]]]()
     everything = np.arange(n, dtype=np.intp)
@@ -394,7 +394,7 @@ def divided(links: csr_array, natural: Labels, sizes: Sequence[int] | Labels, mo
 def losses(
     before: MemoryGraph, left: Sequence[Memory], edges: Sequence[Edge], now: datetime
 ) -> tuple[ModalityLoss, ...]:
-    """What each modality lost, between a graph and what is left of it.
+    """Return what each modality lost, between a graph and what is left of it.
 
     Parameters
     ----------

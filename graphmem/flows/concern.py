@@ -47,7 +47,7 @@ DOUBTED_IMPORTANCE = 0.5
 
 
 def decided_danger(heard: Danger | None, told: Danger | None, *, judged: bool) -> Danger | None:
-    """Danger that two voices find in a message: the detector and a mind.
+    """Return the danger that two voices find in a message: the detector and a mind.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def decided_danger(heard: Danger | None, told: Danger | None, *, judged: bool) -
 
 
 def graver(found: Danger | None, told: Danger | None) -> Danger | None:
-    """The more urgent of two readings of a message: what one finds the other never takes away.
+    """Return the more urgent of two readings of a message: what one finds the other never takes away.
 
     Examples
     --------
@@ -89,12 +89,12 @@ def graver(found: Danger | None, told: Danger | None) -> Danger | None:
 
 
 def concern_id(key: str) -> str:
-    """The id of a source's concern; the key is that of its memories."""
+    """Return the id of a source's concern; the key is that of its memories."""
     return f"concern-{key}"
 
 
 def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, danger: Danger, level: Level) -> Raised:
-    """The concern of a turn's message, with the ledger entry that is kept of it.
+    """Return the concern of a turn's message, with the ledger entry that is kept of it.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, d
 
 
 def help_for(gm: Graphmem, who: Who, text: str) -> str:
-    """The help text for a message that tells of danger: of the institution, or in the message's language."""
+    """Return the help text for a message that tells of danger: of the institution, or in the message's language."""
     return gm.settings.help_of(who.institution, language_of(text) if gm.settings.help_languages else "")
 
 
@@ -135,13 +135,13 @@ def always_comes(danger: Danger) -> bool:
 
 
 def threat_entry(keys: Keys, doc: Doc, now: datetime, *, stands: bool = True) -> LedgerEntry:
-    """The ledger entry of a message that tells of danger; of one that need not always come it matters less."""
+    """Return the ledger entry of a message that tells of danger; of one that need not always come it matters less."""
     entry = new_entry(keys, drafted(danger_reminder(doc)), now)
     return entry if stands else replace(entry, importance=DOUBTED_IMPORTANCE)
 
 
 def noted_danger(notes: Sequence[Note]) -> Danger | None:
-    """Danger that a mind has noted in a message; it may raise a concern that the detector has not."""
+    """Return the danger that a mind has noted in a message; it may raise a concern that the detector has not."""
     return UNNAMED_DANGER if any(note.ledger is LedgerCategory.THREAT for note in notes) else None
 
 
@@ -163,7 +163,7 @@ async def keep_heard_danger(
 
 
 async def standing_level(gm: Graphmem, who: Who, key: str, level: Level, own: Level | None) -> Level:
-    """Level of a message: its own again, where the concern that had lifted it was taken back meanwhile."""
+    """Return the level of a message: its own again, where the concern that had lifted it was taken back meanwhile."""
     if own is None or level is own:
         return level
     return own if await concerns.is_corrected(gm.graph, who, concern_id(key)) else level

@@ -177,7 +177,7 @@ async def recall(
     as_of: datetime | None = None,
     roles: Collection[MemoryRole] = (),
 ) -> list[Recalled]:
-    """The memories that fit a question, best first.
+    """Return the memories that fit a question, best first.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ async def context(
 
 
 async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequence[Fact]:
-    """The student's facts: those this process holds, where they are of this version."""
+    """Return the student's facts: those this process holds, where they are of this version."""
     held = gm.turn_state(session)
     if held is not None and held.state.version == student_version:
         return held.facts
@@ -287,7 +287,7 @@ def _block(
 
 
 async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> SearchResult:
-    """Memories that fit, best first, and the ledger entries that surface."""
+    """Return memories that fit, best first, and the ledger entries that surface."""
     async with task_group() as group:
         # Embedding takes longest: words are searched meanwhile.
         embedding = asking.embedding or group.create_task(gm.embedder.embed([asking.doc.text]))
@@ -331,7 +331,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
 
 
 async def _embedded_forms(gm: Graphmem, text: str, forms: Sequence[str]) -> dict[str, Vector]:
-    """Embeddings of what a text holds in other forms, by form; of the text itself there is one already."""
+    """Return embeddings of what a text holds in other forms, by form; of the text itself there is one already."""
     new = [form for form in dict.fromkeys(forms) if form and form not in (text, text.strip())]
     return dict(zip(new, await gm.embedder.embed(new), strict=True)) if new else {}
 
@@ -339,7 +339,7 @@ async def _embedded_forms(gm: Graphmem, text: str, forms: Sequence[str]) -> dict
 def _followed(
     held: OpenMemories, query: SearchQuery, lexical: LexicalScores | None, fog: Fog
 ) -> tuple[list[Hit], tuple[Reached, ...]]:
-    """The best memories of a question, and what the edges of the first lead to; off the event loop."""
+    """Return the best memories of a question, and what the edges of the first lead to; off the event loop."""
     hits = _clear_hits(held.index, query, lexical, fog)
     ids = [hit.memory.id for hit in hits]
 
@@ -352,7 +352,7 @@ def _followed(
 
 
 def _clear_hits(index: SearchIndex, query: SearchQuery, lexical: LexicalScores | None, fog: Fog) -> list[Hit]:
-    """The best memories of a question that name nothing hidden; off the event loop."""
+    """Return the best memories of a question that name nothing hidden; off the event loop."""
     while True:
         hits = index.search(query, lexical)
         clear = [hit for hit in hits if not _is_hidden(hit.memory, index, fog)]
@@ -368,7 +368,7 @@ def _is_hidden(memory: Memory, index: SearchIndex, fog: Fog) -> bool:
 
 
 async def _without_hidden(gm: Graphmem, fog: Fog, found: Remembered) -> Remembered:
-    """What was found without the ledger entries and doubts that name a hidden concept."""
+    """Return what was found without the ledger entries and doubts that name a hidden concept."""
     if not fog:
         return found
     entries = [f"{entry.content or ''}\n{entry.summary or ''}" for entry in found.ledger]
@@ -379,7 +379,7 @@ async def _without_hidden(gm: Graphmem, fog: Fog, found: Remembered) -> Remember
 
 
 async def clear_facts(gm: Graphmem, fog: Fog, facts: Sequence[Fact]) -> list[Fact]:
-    """Those of some facts that name no hidden concept."""
+    """Return which of some facts name no hidden concept."""
     hidden = await hidden_in(gm, fog, ["\n".join((fact.text, *fact.tags)) for fact in facts])
     return [fact for fact, mentions in zip(facts, hidden, strict=True) if not mentions]
 
@@ -468,13 +468,13 @@ def _with_others(wanted: _Search, found: Sequence[Recalled], standing: Sequence[
 
 
 def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Tentative]:
-    """Messages that fit, of which no memories are formed yet; none that names a hidden concept."""
+    """Return messages that fit, of which no memories are formed yet; none that names a hidden concept."""
     found = tentative_memories(unformed.search(query), hits, unformed)
     return [each for each in found if not fog.hides(each.hit.memory, each.vector)]
 
 
 def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector: Vector) -> tuple[Woven, ...]:
-    """Doubts that may be raised; none of which a side gives away a secret."""
+    """Return doubts that may be raised; none of which a side gives away a secret."""
     if not held.doubts:
         return ()
     sides = [memory for doubt in held.doubts for memory in sides_of(doubt, held.index)]
@@ -483,7 +483,7 @@ def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector:
 
 
 def _combined(one: Vector, other: Vector) -> Vector:
-    """The direction of two embeddings together, the longer one counting more."""
+    """Return the direction of two embeddings together, the longer one counting more."""
     both = one + other
     length = float(np.linalg.norm(both))
     return both / length if length else both
@@ -512,7 +512,7 @@ def _query_words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...
 
 
 def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: datetime) -> SearchQuery:
-    """The question as the index takes it: names apart, times resolved, short ones with what was said before."""
+    """Return the question as the index takes it: names apart, times resolved, short ones with what was said before."""
     if len(asked.words) < FEW_WORDS and asking.before_vector is not None:
         vector = _combined(vector, asking.before_vector * np.float32(0.5))
     return SearchQuery(
@@ -530,7 +530,7 @@ def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: da
 def _surfaced(
     kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector, now: datetime, *, shipped: bool
 ) -> list[Surfaced]:
-    """Entries that the question brings back, then those that always come: a danger told, a critical fact."""
+    """Return entries that the question brings back, then those that always come: a danger told, a critical fact."""
     entries, vectors = [each.entry for each in kept], [each.embedding for each in kept]
     found = surfacing(entries, asking.doc, vector, vectors, now.timestamp())
     known = {each.entry.id for each in found}
@@ -544,7 +544,7 @@ def _surfaced(
 
 
 def _needs(kept: Sequence[StoredEntry]) -> list[StoredEntry]:
-    """Those that tell a need, such as an allergy; what has no embedding is taken for one."""
+    """Return those that tell a need, such as an allergy; what has no embedding is taken for one."""
     vectors = [each.embedding for each in kept if each.embedding is not None]
     parts = iter(load_profile_model().of_statements(np.stack(vectors)) if vectors else ())
     return [each for each in kept if each.embedding is None or next(parts)[0] is ProfilePart.NEED]

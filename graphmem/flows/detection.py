@@ -113,7 +113,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
 
 
 async def takes_back_belief(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis) -> bool:
-    """True if a message overcomes a misconception or tells that a belief of the student's ended or was wrong.
+    """Return whether a message overcomes a misconception or tells that a belief of the student's ended or was wrong.
 
     Only where a word of it may tell so anything is compared, and no model is asked.
 

@@ -99,12 +99,12 @@ _LONE_REASONS = {
 
 
 def words_of(memory: Memory) -> str:
-    """The words a memory comes from, where they are kept; else its content."""
+    """Return the words a memory comes from, where they are kept; else its content."""
     return memory.quote or memory.content or ""
 
 
 def revisable(memory: Memory, vector: Vector | None, slot: str | None = None, slot_key: str | None = None) -> Revisable:
-    """A memory as a new statement is compared with it.
+    """Return a memory as a new statement is compared with it.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class NewStatement:
 
 
 def conflict_candidates(known: SearchIndex, said: NewStatement, doubts: Iterable[Uncertainty]) -> list[Memory]:
-    """Memories that a new statement may replace or contradict, the nearest first; none that is in doubt.
+    """Return memories that a new statement may replace or contradict, the nearest first; none that is in doubt.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Ve
 
 
 def may_touch(known: SearchIndex, said: NewStatement) -> bool:
-    """True if a message that is not retold yet may have candidates."""
+    """Return whether a message that is not retold yet may have candidates."""
     if said.slot_key is not None and known.of_slot(said.slot_key):
         return True
     return any(
@@ -205,12 +205,12 @@ def _parts_from(memory: Memory, said: NewStatement) -> bool:
 
 
 def diverges(a: Memory, b: Memory) -> bool:
-    """True if two memories part in numbers, names, what they deny, or in the feeling."""
+    """Return whether two memories part in numbers, names, what they deny, or in the feeling."""
     return texts_diverge((a.content or "", a.valence), (b.content or "", b.valence))
 
 
 def texts_diverge(a: tuple[str, float], b: tuple[str, float]) -> bool:
-    """True if two texts, each with its valence, part in numbers, names, what they deny, or in the feeling.
+    """Return whether two texts, each with its valence, part in numbers, names, what they deny, or in the feeling.
 
     Source: spec 12 (only memories that could replace each other are compared).
     """
@@ -224,7 +224,7 @@ def texts_diverge(a: tuple[str, float], b: tuple[str, float]) -> bool:
 
 
 def said_the_same(a: str, b: str) -> bool:
-    """True if two like texts have the same numbers, signs and negations, in order.
+    """Return whether two like texts have the same numbers, signs and negations, in order.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def said_the_same(a: str, b: str) -> bool:
 
 
 def is_contradiction(verdict: PairVerdict) -> bool:
-    """True if a verdict finds for sure that two statements cannot both be so.
+    """Return whether a verdict finds for sure that two statements cannot both be so.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def is_contradiction(verdict: PairVerdict) -> bool:
 
 
 def is_change(verdict: PairVerdict) -> bool:
-    """True if a verdict finds for sure that the older statement holds no longer, since life has changed.
+    """Return whether a verdict finds for sure that the older statement holds no longer, since life has changed.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def is_change(verdict: PairVerdict) -> bool:
 
 
 def pair_of(a: Memory, b: Memory) -> StatementPair:
-    """Two memories as a mind is asked about them, the older one first."""
+    """Return two memories as a mind is asked about them, the older one first."""
     old, new = sorted((a, b), key=lambda memory: (memory.timestamp, memory.id))
     return StatementPair(words_of(old), words_of(new))
 
@@ -272,7 +272,7 @@ def noticed_id(memory_id: str, key: str) -> str:
 
 
 def noticed_doubt(memory: Memory, verdict: PairVerdict, text: str, seq: int, at: datetime) -> Uncertainty:
-    """The doubt that a message raises about a memory; its other side is not formed yet.
+    """Return the doubt that a message raises about a memory; its other side is not formed yet.
 
     Source: spec 12 (ingestion).
     """
@@ -291,13 +291,13 @@ def noticed_doubt(memory: Memory, verdict: PairVerdict, text: str, seq: int, at:
 
 
 def may_interrupt(memory: Memory, doubt: Uncertainty, tolerance: float) -> bool:
-    """True if a doubt just noticed may be raised in the reply: by its severity, and never about an episode."""
+    """Return whether a doubt just noticed may be raised in the reply: by its severity, and never about an episode."""
     grave = SEVERITIES.index(doubt.severity) >= SEVERITIES.index(least_severity(tolerance))
     return grave and memory.is_own_word and memory.kind is not MemoryKind.EPISODE
 
 
 def woven_at_once(doubt: Uncertainty, memory: Memory, text: str) -> Woven:
-    """A doubt as the reply to the message that raised it puts it.
+    """Return a doubt as the reply to the message that raised it puts it.
 
     Examples
     --------
@@ -309,12 +309,12 @@ def woven_at_once(doubt: Uncertainty, memory: Memory, text: str) -> Woven:
 
 
 def ask_at_once(told: str) -> str:
-    """The question that settles a doubt just noticed."""
+    """Return the question that settles a doubt just noticed."""
     return f"You told me before: {quoted(told)}. What is so now?"
 
 
 def completed(changes: Changes, key: str, at: datetime, doubts: Iterable[Uncertainty], known: SearchIndex) -> Changes:
-    """What is formed of a message, with the other side of the doubts that its turn raised.
+    """Return what is formed of a message, with the other side of the doubts that its turn raised.
 
     A doubt is settled where the message has ended the memory, and fades where nothing was formed that contradicts it.
 
@@ -372,7 +372,7 @@ class Judged:
 
 
 def cycle_size(tolerance: float) -> int:
-    """Memories looked at in a cycle.
+    """Return memories looked at in a cycle.
 
     Examples
     --------
@@ -405,7 +405,7 @@ def sampled(known: SearchIndex, cycle: int, tolerance: float, now: datetime) -> 
 
 
 def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Uncertainty]) -> list[MemoryPair]:
-    """Pairs worth comparing: of one slot, or near in meaning; nothing that is in doubt already."""
+    """Return pairs worth comparing: of one slot, or near in meaning; nothing that is in doubt already."""
     doubted = {frozenset((doubt.a_id, doubt.b_id)) for doubt in doubts}
     found: dict[frozenset[str], tuple[float, MemoryPair]] = {}
     nearest_to = known.nearest_of([memory.id for memory in sample], NEIGHBOURS)
@@ -425,7 +425,7 @@ def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Un
 
 
 def supported(judged: Sequence[Judged]) -> list[Judged]:
-    """The verdicts without changes of life that what tells endings finds unlikely.
+    """Return the verdicts without changes of life that what tells endings finds unlikely.
 
     What compares pairs has learned from pairs of which one often ends the other; in talk about one matter, where hardly
     anything ends, it takes most of what is added for a change. Two values of one attribute need no second opinion.
@@ -479,13 +479,13 @@ def _of_pair(each: Judged, version: int, now: datetime, tolerance: float) -> Cha
 
 
 def _said_since(pair: MemoryPair) -> bool:
-    """True if the older statement was said again after the newer one, so that the newer one did not end it."""
+    """Return whether the older statement was said again after the newer one, so that the newer one did not end it."""
     said = pair.old.last_reinforced_at
     return said is not None and said > pair.new.timestamp
 
 
 def _unasked(pair: MemoryPair, tolerance: float) -> Resolution | None:
-    """The resolution that needs nobody's word; None where both sides are as sure."""
+    """Return the resolution that needs nobody's word; None where both sides are as sure."""
     if is_explicit(pair.old) != is_explicit(pair.new):
         return Resolution.CONFIDENCE_DOMINANCE
     more, less = sorted((evidence(pair.old), evidence(pair.new)), reverse=True)
@@ -493,7 +493,7 @@ def _unasked(pair: MemoryPair, tolerance: float) -> Resolution | None:
 
 
 def dominance(tolerance: float) -> float:
-    """How much more evidence settles a contradiction unasked; never less than twice as much.
+    """Return how much more evidence settles a contradiction unasked; never less than twice as much.
 
     Examples
     --------
@@ -521,7 +521,7 @@ def _record(each: Judged, now: datetime) -> Uncertainty:
 
 
 def lone_type(memory: Memory, student: str, now: datetime, *, acted_on: bool) -> UncertaintyType | None:
-    """The reason to doubt a memory that nothing contradicts; None where there is none.
+    """Return the reason to doubt a memory that nothing contradicts; None where there is none.
 
     Parameters
     ----------
@@ -549,19 +549,19 @@ def lone_type(memory: Memory, student: str, now: datetime, *, acted_on: bool) ->
 
 
 def doubted_ids(doubts: Iterable[Uncertainty]) -> set[str]:
-    """Ids of the memories that some doubts are about."""
+    """Return ids of the memories that some doubts are about."""
     return {i for doubt in doubts for i in (doubt.a_id, doubt.b_id) if i is not None}
 
 
 def last_said(memory: Memory) -> datetime:
-    """The time when a memory was said last."""
+    """Return the time when a memory was said last."""
     return max(filter(None, (memory.timestamp, memory.last_reinforced_at)))
 
 
 def doubted_alone(
     memories: Iterable[Memory], student: str, context: DetectionContext, version: int, now: datetime
 ) -> Changes:
-    """Everything that doubting memories one by one writes; each is uncertain from now on.
+    """Return everything that doubting memories one by one writes; each is uncertain from now on.
 
     In a drift cycle a few are doubted, and none that must not fade; before an action all that it rests on.
 

@@ -21,7 +21,7 @@ from graphmem.text.summary import summarised
 
 
 def as_memory(summary: Memory, statement: MergedStatement) -> Memory:
-    """A statement of a summary as the memory that it becomes when it leaves the summary."""
+    """Return a statement of a summary as the memory that it becomes when it leaves the summary."""
     return replace(
         summary,
         id=statement.id,
@@ -46,7 +46,7 @@ def as_memory(summary: Memory, statement: MergedStatement) -> Memory:
 
 
 def known_memory(known: SearchIndex, memory_id: str) -> Memory | None:
-    """A memory by its id, also where it is a statement of a summary by now."""
+    """Return a memory by its id, also where it is a statement of a summary by now."""
     found = known.statement(memory_id)
     return known.get(memory_id) or (None if found is None else as_memory(*found))
 
@@ -83,7 +83,7 @@ def restoring(known: SearchIndex, ids: Iterable[str]) -> list[Restored | Rewritt
 
 
 def _summary_without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Rewritten:
-    """A summary that says what is left of it."""
+    """Return a summary that says what is left of it."""
     words = {each.quote or each.content for each in gone}
     lines = [line for line in (summary.quote or "").split("\n") if line and line not in words]
     rehashed = blake2b(
@@ -149,7 +149,7 @@ def with_stems(changes: Changes, known: SearchIndex, *, by_words: bool = True) -
 
 
 def stems_of(memory_id: str, known: SearchIndex, ending: Collection[str] = ()) -> list[Memory]:
-    """Memories of the same message that say what one says, or were made of statements that all have ended.
+    """Return memories of the same message that say what one says, or were made of statements that all have ended.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def stems_of(memory_id: str, known: SearchIndex, ending: Collection[str] = ()) -
 
 
 def says(memory: Memory, text: str) -> bool:
-    """True if a memory says most of what a text does, in its statement or in the words it comes from."""
+    """Return whether a memory says most of what a text does, in its statement or in the words it comes from."""
     stems = Doc(text).stems
     told = (memory.content, memory.quote, memory.original)
     return bool(stems) and any(len(stems & Doc(each).stems) >= SAME_WORDS * len(stems) for each in told if each)

@@ -33,7 +33,7 @@ class FittingFacts:
 
 
 async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime | None = None) -> list[Fact]:
-    """A student's facts that hold, newest first.
+    """Return a student's facts that hold, newest first.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def fitting_facts(
     *,
     meant: Mapping[str, float] | None = None,
 ) -> FittingFacts:
-    """Facts that keywords ask for, best first.
+    """Return facts that keywords ask for, best first.
 
     Parameters
     ----------
@@ -143,13 +143,13 @@ def learned(
 
 
 def _says(known: Gist, cosine: float, own: Gist) -> bool:
-    """True if a memory says what a lesson says, in its words or in others."""
+    """Return whether a memory says what a lesson says, in its words or in others."""
     agrees = known.negates == own.negates and set(own.numbers) <= set(known.numbers)
     return is_said_by(own, known) or (agrees and cosine >= SAID_ALIKE)
 
 
 async def known_facts(gm: Graphmem, session: Session) -> list[Fact]:
-    """The ring of a student's facts, newest first."""
+    """Return the ring of a student's facts, newest first."""
     held = gm.turn_state(session)
     return (
         list(held.facts)

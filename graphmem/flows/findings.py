@@ -83,13 +83,13 @@ class TurnAttempt:
 
 
 def opener_of(attempt: TurnAttempt) -> str | None:
-    """What the tutor said before the message, unless it is the reply that is held already."""
+    """Return what the tutor said before the message, unless it is the reply that is held already."""
     opener, last = attempt.incoming.opener, attempt.held.messages[-1:]
     return None if last and last[0].text == opener else opener
 
 
 def messages_of(attempt: TurnAttempt, vectors: Matrix) -> tuple[Message, tuple[Message, ...], Message | None]:
-    """The student's message, what opened the talk before it, and the app's own reply, with their embeddings."""
+    """Return the student's message, what opened the talk before it, and the app's own reply, with their embeddings."""
     incoming, opened = attempt.incoming, opener_of(attempt)
     message = Message(Author.STUDENT, incoming.text, incoming.at, vectors[0], incoming.doc)
     opener = () if opened is None else (Message(Author.COMPANION, opened, incoming.at, vectors[OPENER_ROW]),)
@@ -229,14 +229,14 @@ async def _detected(
     reading: MessageAnalysis,
     danger: Danger | None,
 ) -> Detected:
-    """What the message contradicts; nothing where it tells of danger."""
+    """Return what the message contradicts; nothing where it tells of danger."""
     if danger is not None:
         return Detected()
     return await detected(gm, session, message, reading, attempt.held.state.turns + 1)
 
 
 def open_doubts_of(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:
-    """Doubts about the student that are not settled, as this process holds them."""
+    """Return doubts about the student that are not settled, as this process holds them."""
     held = gm.memories(session)
     return () if held is None else held.doubts
 
@@ -251,7 +251,7 @@ def _asking(attempt: TurnAttempt, limit: int) -> RecallRequest:
 
 
 async def _needed_facts(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[FittingFacts]:
-    """The facts one needs for the student's next message.
+    """Return the facts one needs for the student's next message.
 
     That is what the last prediction named and what the message asks; with `separate` a model is asked before (spec 3).
     """
@@ -271,13 +271,13 @@ async def _needed_facts(gm: Graphmem, session: Session, attempt: TurnAttempt) ->
 
 
 async def _meant(gm: Graphmem, session: Session, attempt: TurnAttempt) -> dict[str, float]:
-    """The facts that the message means."""
+    """Return the facts that the message means."""
     asked = [(await attempt.embedding)[0]]
     return meant_facts(attempt.held.facts, await fact_vectors(gm, session, attempt.held.facts), asked)
 
 
 async def _expected_before(gm: Graphmem, attempt: TurnAttempt) -> Answer[Prediction]:
-    """The prediction from history alone, as the loop was first described."""
+    """Return the prediction from history alone, as the loop was first described."""
     incoming, held = attempt.incoming, attempt.held
     message = Message(Author.STUDENT, incoming.text, incoming.at, doc=incoming.doc)
     opener = [] if opener_of(attempt) is None else [Message(Author.COMPANION, incoming.opener or "", incoming.at)]
@@ -287,7 +287,7 @@ async def _expected_before(gm: Graphmem, attempt: TurnAttempt) -> Answer[Predict
 
 
 async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
-    """The task of the talk from this message on."""
+    """Return the task of the talk from this message on."""
     given, held = attempt.incoming.task, attempt.held.task
     if given is None or (held is not None and held.text == given):
         return held
@@ -295,7 +295,7 @@ async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
 
 
 async def _familiar(gm: Graphmem, session: Session, message: Message) -> scoring.Familiar:
-    """What of a message the student's memories know; searching waits for the same memories."""
+    """Return what of a message the student's memories know; searching waits for the same memories."""
     index = (await open_memories(gm, session)).index
     named = any(index.holds(entity.name) for entity in doc_of(message).entities)
     nearest = [] if message.embedding is None else await asyncio.to_thread(index.nearest, message.embedding, 1)
@@ -303,7 +303,7 @@ async def _familiar(gm: Graphmem, session: Session, message: Message) -> scoring
 
 
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
-    """True if another matter begins with the newest message; the vectors of other models are not understood."""
+    """Return whether another matter begins with the newest message; the vectors of other models are not understood."""
     recent = messages[-SIGHT - 1 :]
     if not gm.is_shipped:
         recent = [replace(message, embedding=None) for message in recent]
@@ -332,7 +332,7 @@ async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, now: 
 
 
 async def with_vector(gm: Graphmem, of: Embedded) -> Embedded:
-    """The same with its embedding, where there is something to embed and nobody has yet."""
+    """Return the same with its embedding, where there is something to embed and nobody has yet."""
     if of is None or of.embedding is not None:
         return of
     (vector,) = await gm.embedder.embed([of.text])
@@ -340,7 +340,7 @@ async def with_vector(gm: Graphmem, of: Embedded) -> Embedded:
 
 
 async def _with_vectors(gm: Graphmem, prediction: Prediction | None) -> Prediction | None:
-    """A prediction with the embeddings of all that it foresees."""
+    """Return a prediction with the embeddings of all that it foresees."""
     main = await with_vector(gm, prediction)
     if main is None or not main.alternatives:
         return main

@@ -28,7 +28,7 @@ LOOKED_BACK = 80
 
 
 async def fog_of(gm: Graphmem, who: Who, versions: tuple[int, int] | None = None) -> Fog:
-    """The fog of a student, read where it is missing or of other versions.
+    """Return the fog of a student, read where it is missing or of other versions.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ async def fog_of(gm: Graphmem, who: Who, versions: tuple[int, int] | None = None
 
 
 def _is_fresh(gm: Graphmem, who: Who, state: StudentState) -> bool:
-    """True if a fog was looked at just now, and this process has changed no world since."""
+    """Return whether a fog was looked at just now, and this process has changed no world since."""
     held = None if state.fog is None else state.fog.world
     return monotonic() - state.fog_seen < FRESH_SECONDS and held is gm.worlds.get(who.institution)
 
 
 async def _world(gm: Graphmem, institution: str, version: int) -> OpenWorld:
-    """The names of a world; those that this process holds, where they are of this version."""
+    """Return the names of a world; those that this process holds, where they are of this version."""
     async with gm.worlds.lock(institution):
         held = gm.worlds.get(institution)
         if held is None or held.version != version:
@@ -79,7 +79,7 @@ async def _world(gm: Graphmem, institution: str, version: int) -> OpenWorld:
 async def read_senses(
     embedder: Embedder, concepts: Sequence[Concept], names: ConceptNames
 ) -> dict[tuple[str, str], Sense]:
-    """What common words mean as names of concepts, by concept id and word."""
+    """Return what common words mean as names of concepts, by concept id and word."""
     by_id, common, senses = {each.id: each for each in concepts}, names.common_words, {}
     for i in range(0, len(common), EMBEDDED_AT_ONCE):
         some = common[i : i + EMBEDDED_AT_ONCE]
@@ -138,7 +138,7 @@ class ReplyFilter:
         await self._pass_on(sentence_spans(self._held)[1:])
 
     async def finish(self, reply: str) -> str:
-        """The reply as it was let through.
+        """Return the reply as it was let through.
 
         Parameters
         ----------

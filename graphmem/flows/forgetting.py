@@ -189,7 +189,7 @@ class Matter:
     telling: frozenset[str]
 
     def is_told_by(self, text: str | None) -> bool:
-        """True if a text tells it: word for word, by a word that only it has, or by half of its content words.
+        """Return whether a text tells it: word for word, by a word that only it has, or by half of its content words.
 
         Examples
         --------
@@ -206,7 +206,7 @@ class Matter:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of a text's content words, numbers included.
+    """Return the stems of a text's content words, numbers included.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def _telling_words(text: str) -> Iterator[str]:
 
 
 def matter_of(memory: Memory, others: Iterable[Memory], name: str | None) -> Matter:
-    """What forgetting a memory is about.
+    """Return what forgetting a memory is about.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def matter_of(memory: Memory, others: Iterable[Memory], name: str | None) -> Mat
 
 
 def without(matter: Matter, text: str) -> str:
-    """A text without the sentences that tell a matter.
+    """Return a text without the sentences that tell a matter.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def changed_memories(matter: Matter, memory: Memory, others: Sequence[Memory]) -
 
 
 def _lesson_without(matter: Matter, lesson: Memory) -> Memory:
-    """A lesson without the lines that tell a matter."""
+    """Return a lesson without the lines that tell a matter."""
     quote, before = without(matter, lesson.quote or ""), without(matter, lesson.before or "")
     return replace(lesson, quote=quote, before=before or None)
 
@@ -297,7 +297,7 @@ SUBJECTS = ("text", "actual")
 
 
 def changed_payload(matter: Matter, payload: dict[str, Any]) -> dict[str, Any] | None:
-    """The payload of a job without what tells a matter; None where its own message does."""
+    """Return the payload of a job without what tells a matter; None where its own message does."""
     if any(matter.is_told_by(payload.get(name)) for name in SUBJECTS):
         return None
     return {name: _kept_value(matter, name, value) for name, value in payload.items()}

@@ -241,7 +241,7 @@ async def _form(gm: Graphmem, session: Session, inputs: Sequence[Input]) -> int:
 
 
 async def _question(gm: Graphmem, session: Session, held: OpenMemories, scored: Sequence[Scored]) -> Remember:
-    """The question about some messages, with what is kept near them."""
+    """Return the question about some messages, with what is kept near them."""
     heard = tuple(each.input.heard for each in scored)
     ledger = [kept.entry for kept in held.ledger]
     facts, asked = await known_facts(gm, session), await surprises.list_open_questions(gm.graph, session)
@@ -274,7 +274,7 @@ async def _scored(gm: Graphmem, session: Session, held: OpenMemories, given: Inp
 
 
 def _snr(said: Input, read: MessageAnalysis) -> int:
-    """How much there is to remember: of what somebody chose to have remembered also what its words tell.
+    """Return how much there is to remember: of what somebody chose to have remembered also what its words tell.
 
     What only a statement of the message shows is read once: praise beside one must not hide it.
     """
@@ -321,7 +321,7 @@ async def _write_notes(gm: Graphmem, session: Session, finished: jobs.Finished, 
 
 
 async def _learned(gm: Graphmem, session: Session, reading: Reading, held: OpenMemories) -> tuple[Fact, ...]:
-    """The fact that a violated expectation taught, where nothing says it already."""
+    """Return the fact that a violated expectation taught, where nothing says it already."""
     lesson = reading.lesson
     if lesson is None:
         return ()
@@ -334,7 +334,7 @@ async def _learned(gm: Graphmem, session: Session, reading: Reading, held: OpenM
 async def _verdicts(
     gm: Graphmem, reading: Reading, held: OpenMemories, asked: dict[tuple[str, str], PairVerdict]
 ) -> dict[tuple[str, str], PairVerdict]:
-    """Verdicts on what is new beside what may contradict it; `asked` keeps those given already (spec 12).
+    """Return verdicts on what is new beside what may contradict it; `asked` keeps those given already (spec 12).
 
     None where the mind has linked its notes: it was shown what is known.
     """
@@ -348,7 +348,7 @@ async def _verdicts(
 
 
 async def topics_of(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple[Topic, ...]:
-    """The concepts that new memories are about."""
+    """Return the concepts that new memories are about."""
     fog = await fog_of(gm, session)
     if not fog:
         return ()
@@ -359,7 +359,7 @@ async def topics_of(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple
 
 
 async def _without_danger(gm: Graphmem, session: Session, read: Input, notes: Sequence[Note]) -> list[Note]:
-    """The notes, but for danger, which is kept as a concern with a ledger entry of its own."""
+    """Return the notes, but for danger, which is kept as a concern with a ledger entry of its own."""
     danger = read.danger or (None if read.false_alarm else noted_danger(notes))
     if danger is not None and not read.kept:
         await keep_heard_danger(gm, session, read.key, read.source, read.heard.text, danger)
@@ -367,7 +367,7 @@ async def _without_danger(gm: Graphmem, session: Session, read: Input, notes: Se
 
 
 def _before(held: OpenMemories, source: Source) -> str:
-    """Text before an observation that came alone: what was remembered last in the same sitting."""
+    """Return the text before an observation that came alone: what was remembered last in the same sitting."""
     memory = held.index.before(source.at)
     follows = memory is not None and (source.at - memory.timestamp).total_seconds() < features.SEGMENT_GAP
     return memory.content or "" if memory is not None and follows else ""
@@ -402,7 +402,7 @@ async def _computed_reading(
 
 
 async def _taught(gm: Graphmem, session: Session, teach: str) -> Marked | None:
-    """A way to teach the student, as it is remembered."""
+    """Return a way to teach the student, as it is remembered."""
     if not teach:
         return None
     (reading,), (vector,) = await gm.read([teach])
@@ -427,7 +427,7 @@ async def _retracted(gm: Graphmem, heard: Heard) -> tuple[Vector | None, ...]:
 
 
 async def _work_done(gm: Graphmem, session: Session, scored: Scored) -> WorkDone | None:
-    """What a message is to a lesson; None where it is none of the student's own school work."""
+    """Return what a message is to a lesson; None where it is none of the student's own school work."""
     heard, chance = scored.input.heard, work_chance(scored.read.scores)
     if not (scored.input.tells and is_work(chance, heard)):
         return None
@@ -439,7 +439,7 @@ async def _work_done(gm: Graphmem, session: Session, scored: Scored) -> WorkDone
 async def _entries(
     gm: Graphmem, session: Session, notes: Sequence[Note], marked: Sequence[Marked], scored: Scored
 ) -> tuple[tuple[int, LedgerEntry, Vector], ...]:
-    """The ledger entries of some notes, each with the place of its note."""
+    """Return the ledger entries of some notes, each with the place of its note."""
     drafts = [
         (place, noted_draft(note, note.ledger, with_speaker(note.entry or each.content, scored.input.heard)))
         for place, (note, each) in enumerate(zip(notes, marked, strict=True))
@@ -474,7 +474,7 @@ async def _marked(gm: Graphmem, session: Session, scored: Scored, notes: Sequenc
 
 
 def said_hash(session: Session, speaker: str | None, content: str) -> str:
-    """The keyed hash of what somebody said; equal for what is said alike (`said`) by the same."""
+    """Return the keyed hash of what somebody said; equal for what is said alike (`said`) by the same."""
     return keyed_hash(session.keys, "content", f"{speaker or ''}\n{said(content)}")
 
 

@@ -49,7 +49,7 @@ MAX_KNOWN, MAX_ENTRIES, MAX_FACTS = 15, 8, 4
 
 
 def holder_of(known: SearchIndex, memory_id: str) -> str:
-    """The summary that holds a statement, or the memory itself."""
+    """Return the summary that holds a statement, or the memory itself."""
     found = known.statement(memory_id) if known.get(memory_id) is None else None
     return memory_id if found is None else found[0].id
 
@@ -93,7 +93,7 @@ def known_items(
 
 
 def _nearest_holding(vectors: Sequence[Vector], known: SearchIndex, at: datetime) -> list[Memory]:
-    """Statements that hold and are nearest to messages."""
+    """Return statements that hold and are nearest to messages."""
     best: dict[str, float] = {}
     for vector in vectors:
         for memory, cosine in known.nearest(vector, 4 * MAX_KNOWN):
@@ -110,7 +110,7 @@ def _nearest_holding(vectors: Sequence[Vector], known: SearchIndex, at: datetime
 def touched_memories(
     reading: Reading, extract: Note, marked: Marked, known: SearchIndex
 ) -> list[tuple[Memory, Effect]]:
-    """Known memories that a new statement says again, refines or ends, judged by rules and networks."""
+    """Return known memories that a new statement says again, refines or ends, judged by rules and networks."""
     same = known.find(marked.content_hash)
     if same is not None and same.invalid_at is None:
         return [(same, Effect.SAME)]
@@ -167,7 +167,7 @@ def overtaken_by(reading: Reading, extract: Note, marked: Marked, known: SearchI
 def _with_surely_ended(
     touched: list[tuple[Memory, Effect, float]], said: Revisable, candidates: Sequence[Memory], known: SearchIndex
 ) -> list[tuple[Memory, Effect, float]]:
-    """The same with the memory that the networks most surely find ended, though rules say *same* or nothing."""
+    """Return the same with the memory that the networks most surely find ended, though rules say *same* or nothing."""
     doubted = [memory for memory, effect, _ in touched if effect is Effect.CONTRADICTS]
     open_to_it = [each for each in candidates if each not in doubted]
     found = [(*surely_ended(said, revisable(each, known.vector(each.id))), each) for each in open_to_it]
@@ -180,7 +180,7 @@ def _with_surely_ended(
 def _said_again(
     reading: Reading, extract: Note, marked: Marked, known: SearchIndex, near: Sequence[tuple[Memory, float]]
 ) -> list[tuple[Memory, Effect, float]]:
-    """The nearest memory that has ended and is said again, in the same tense; work of a lesson begins anew."""
+    """Return the nearest memory that has ended and is said again, in the same tense; work of a lesson begins anew."""
     if extract.aspect is not None:
         return []
     said = _new_statement(reading, extract, marked)
@@ -197,7 +197,7 @@ def _tells_past(told: Revisable) -> bool:
 
 
 def _has_ended(memory: Memory, reading: Reading) -> bool:
-    """True if a statement of the same person, said before, was retired."""
+    """Return whether a statement of the same person, said before, was retired."""
     ended = memory.invalid_at is not None and memory.reliability is Reliability.SUPERSEDED
     earlier = memory.role is MemoryRole.SAID and memory.timestamp <= reading.source.at
     return ended and earlier and memory.aspect is None and memory.speaker == reading.heard.speaker
@@ -230,7 +230,7 @@ def _touched_statements(
 
 
 def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) -> Effect:
-    """The effect that a mind's verdict gives a statement, where no reason in words was found."""
+    """Return the effect that a mind's verdict gives a statement, where no reason in words was found."""
     if verdict is None:
         return Effect.NONE
     if is_change(verdict):
@@ -264,7 +264,7 @@ def consolidation_pairs(
 
 
 def _comparable(memory: Memory, reading: Reading) -> bool:
-    """True if a memory may be said again or ended by what the same person says now."""
+    """Return whether a memory may be said again or ended by what the same person says now."""
     return _holds(memory, reading) and memory.timestamp <= reading.source.at
 
 

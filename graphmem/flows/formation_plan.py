@@ -87,7 +87,7 @@ def planned_formation(
     open_doubts: Sequence[Uncertainty] = (),
     tolerance: float = 0.5,
 ) -> Planned:
-    """Everything that is formed of one source.
+    """Return everything that is formed of one source.
 
     Parameters
     ----------
@@ -145,14 +145,14 @@ def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mappi
 
 
 def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex) -> dict[str, Ended]:
-    """What statements end or take back."""
+    """Return what statements end or take back."""
     if reading.linked:
         return formed.ended
     return formed.ended | {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
 
 
 def _with_beside(changes: Changes, reading: Reading) -> Changes:
-    """The same with what the mind said beside its notes: a question, a way to teach; each hangs on a memory."""
+    """Return the same with what the mind said beside its notes: a question, a way to teach; each hangs on a memory."""
     hashes = {new.memory.content_hash for new in changes.of(New)}
     if reading.teach is not None and reading.teach.content_hash not in hashes:
         weight = reading.scores.importance
@@ -218,7 +218,7 @@ def _past_already(formed: _Formed) -> Iterator[Update]:
 
 
 def _named_twin(reading: Reading, note: Note, marked: Marked, formed: _Formed, known: SearchIndex) -> Memory | None:
-    """The memory that a note says again: as its link names it, or of the very words."""
+    """Return the memory that a note says again: as its link names it, or of the very words."""
     for link in note.links:
         if link.kind is LinkKind.SAME:
             target = linked_id(reading, link, formed.ids)
@@ -290,7 +290,7 @@ def _keep_note(formed: _Formed, reading: Reading, note: Note, marked: Marked, tw
 def _with_settled(
     changes: Changes, reading: Reading, known: SearchIndex, open_doubts: Sequence[Uncertainty], tolerance: float
 ) -> Changes:
-    """The same, with the doubts settled that the student's message answers."""
+    """Return the same, with the doubts settled that the student's message answers."""
     again, ended = frozenset(each.memory.id for each in changes.of(Reinforced)), frozenset(changes.ended)
     # Where a mind has linked its notes no words of the message settle anything beside them.
     words = Doc("") if reading.linked else doc_of(reading.heard)
@@ -312,7 +312,7 @@ def _with_settled(
 
 
 def _clarification(changes: Changes, reading: Reading) -> New | None:
-    """The episode of a clarification; none where something was formed of the message already."""
+    """Return the episode of a clarification; none where something was formed of the message already."""
     if changes.of(New) or reading.clarifies is None:
         return None
     note, marked = reading.clarifies
@@ -321,13 +321,13 @@ def _clarification(changes: Changes, reading: Reading) -> New | None:
 
 
 def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> list[Recorded]:
-    """New doubts, but for those between two memories that are in doubt already."""
+    """Return new doubts, but for those between two memories that are in doubt already."""
     pairs = {frozenset((doubt.a_id, doubt.b_id)) for doubt in known}
     return [each for each in doubts if frozenset((each.uncertainty.a_id, each.uncertainty.b_id)) not in pairs]
 
 
 def _doubt(old: Memory, new_id: str, note: Note, marked: Marked, reading: Reading) -> Recorded:
-    """A contradiction between two statements of which neither can be believed over the other."""
+    """Return a contradiction between two statements of which neither can be believed over the other."""
     verdict = reading.verdicts.get((marked.content_hash, old.id))
     by_words = "Two statements of one matter deny each other, and no word tells of a change."
     record = Uncertainty(
@@ -346,13 +346,13 @@ def _doubt(old: Memory, new_id: str, note: Note, marked: Marked, reading: Readin
 
 
 def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
-    """The memories that contradict each other, but for those that have ended."""
+    """Return the memories that contradict each other, but for those that have ended."""
     sides = (i for each in doubts for i in (each.uncertainty.a_id, each.uncertainty.b_id))
     return [i for i in dict.fromkeys(sides) if i is not None and i not in ended]
 
 
 def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
-    """Memories that had been ended and are said again."""
+    """Return memories that had been ended and are said again."""
     return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
 
 
@@ -405,7 +405,7 @@ def said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Iter
 
 
 def linked_id(reading: Reading, link: Link, ids: Sequence[str]) -> str:
-    """The id of what a link leads to; empty where it leads to nothing that is there."""
+    """Return the id of what a link leads to; empty where it leads to nothing that is there."""
     if link.note is None:
         return link.known
     message, place = link.note
@@ -473,7 +473,7 @@ def strongest_edges(edges: Sequence[NewEdge]) -> tuple[NewEdge, ...]:
 
 
 def with_lawful_instruction(note: Note, heard: Heard) -> Note:
-    """The same note, where its source may give the instruction; else it is kept as something observed (spec 8).
+    """Return the same note, where its source may give the instruction; else it is kept as something observed (spec 8).
 
     A teacher and the system may give any. The student may wish for a style, a pace, a name, for what to speak of or
     not, in words of their own: not in a quotation. Nobody else may; nor is a critical fact that
@@ -508,13 +508,13 @@ def with_lawful_instruction(note: Note, heard: Heard) -> Note:
 
 
 def with_speaker(text: str, heard: Heard) -> str:
-    """The text of a ledger entry, with the name of another speaker than the student before it."""
+    """Return the text of a ledger entry, with the name of another speaker than the student before it."""
     official = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
     return text if official or heard.speaker is None else f"{heard.speaker}: {text}"
 
 
 def promotions_of(reading: Reading, ids: Sequence[str]) -> tuple[Promotion, ...]:
-    """Each ledger entry with the memory of its note."""
+    """Return each ledger entry with the memory of its note."""
     given = reading.heard.kind
     return tuple(
         Promotion(replace(entry, given_by=given), vector, ids[place]) for place, entry, vector in reading.entries

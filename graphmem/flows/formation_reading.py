@@ -118,7 +118,7 @@ STRENGTH = 0.5
 
 
 def new_memory(reading: Reading, note: Note, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID) -> Memory:
-    """The memory of one note; `place` is its number among the new ones of its source."""
+    """Return the memory of one note; `place` is its number among the new ones of its source."""
     scores, source, heard = reading.scores, reading.source, reading.heard
     # A mind that says how important a note is has decided that it is kept; of others the end of the talk decides.
     decided = scores.activity is None or note.importance is not None
@@ -163,7 +163,7 @@ def _salience(reading: Reading, note: Note, marked: Marked) -> float:
 
 
 def reinforced_memory(memory: Memory, reading: Reading) -> Memory:
-    """The same memory after it was said again: stronger, surer, and as present as what is used."""
+    """Return the same memory after it was said again: stronger, surer, and as present as what is used."""
     at = max(reading.source.at, memory.last_accessed)
     refs = memory.source_refs if reading.source.ref in memory.source_refs else (*memory.source_refs, reading.source.ref)
     return replace(

@@ -92,7 +92,7 @@ def read_document(text: str | bytes) -> ReadDocument:
 
 
 def without_concepts(read: ReadDocument, concepts: Sequence[str], edge_ids: Sequence[str]) -> ReadDocument:
-    """The document without some concepts and edges of the world, which another institution may not have."""
+    """Return the document without some concepts and edges of the world, which another institution may not have."""
     gone, edges, document = set(concepts), set(edge_ids), read.document
     changed = {
         "links": [link for link in document.links if link.concept not in gone],
@@ -103,7 +103,7 @@ def without_concepts(read: ReadDocument, concepts: Sequence[str], edge_ids: Sequ
 
 
 def texts_to_embed(read: ReadDocument) -> dict[int, str]:
-    """The texts that memories, ledger entries and the prediction are found by, by the numbers of their nodes.
+    """Return the texts that memories, ledger entries and the prediction are found by, by the numbers of their nodes.
 
     What was observed is found by its own words, anything else by its statement.
     """
@@ -127,7 +127,7 @@ def texts_to_embed(read: ReadDocument) -> dict[int, str]:
 
 
 def planned_graph(read: ReadDocument, keys: Keys, student_id: str) -> ImportedGraph:
-    """What is to be made: ids and hashes that depend on the student's key are those of the new key.
+    """Return what is to be made: ids and hashes that depend on the student's key are those of the new key.
 
     Notes
     -----
@@ -183,7 +183,7 @@ def _renewed_node(
 
 
 def _rehashed(told: Mapping[str, Any], keyed: Mapping[str, str], keys: Keys) -> dict[str, str]:
-    """The keyed hashes of a statement, made with another key."""
+    """Return the keyed hashes of a statement, made with another key."""
     return {
         name: keyed_hash(keys, kind, keyed.get(name) or f"imported\n{told[name]}")
         for name, kind in (("content_hash", "content"), ("slot_key", "slot"))
@@ -219,7 +219,7 @@ def _is_possible(job: NodePart) -> bool:
 
 
 def _nodes(document: StudentDocument) -> tuple[list[ImportedNode], list[str]]:
-    """The nodes with their properties as the database takes them, and what is wrong with them."""
+    """Return the nodes with their properties as the database takes them, and what is wrong with them."""
     nodes, faults = [], []
     for place, node in enumerate(document.nodes):
         where, label = f"nodes[{place}]", kind_of(node.labels)
@@ -286,7 +286,7 @@ def _repeated_keys(nodes: Sequence[ImportedNode]) -> Iterator[str]:
 
 
 def _schema_faults(error: ValidationError) -> list[str]:
-    """The faults that a schema finds, without any value."""
+    """Return the faults that a schema finds, without any value."""
     return [f"{_path(each['loc'])}: {each['msg']}" for each in error.errors(include_input=False, include_url=False)]
 
 

@@ -78,7 +78,7 @@ async def find_junk(gm: Graphmem, session: Session) -> Junk:
 
 
 def find_copies(known: list[Memory]) -> tuple[set[str], set[str]]:
-    """Memories that say what an older one says, which still holds: in the same words, or nearly.
+    """Return memories that say what an older one says, which still holds: in the same words, or nearly.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
 
 
 async def _raised_by_entry(entry_id: str, content: str, now: datetime) -> RaisedConcern:
-    """The concern of an entry that tells of danger: as the detector hears it, else of no kind that is known."""
+    """Return the concern of an entry that tells of danger: as the detector hears it, else of no kind that is known."""
     danger = await asyncio.to_thread(find_danger, content) or UNNAMED_DANGER
     # One that begins anew is another report, which whoever took the first one back has not seen.
     concern_id = f"concern-{entry_id}-{round(1000 * now.timestamp())}"
@@ -173,7 +173,7 @@ async def list_entries(
 
 
 def drafted(reminder: Reminder) -> Draft:
-    """Draft of a ledger entry, from the words of a message."""
+    """Return the draft of a ledger entry, from the words of a message."""
     return Draft(
         category=reminder.category,
         content=reminder.content,
@@ -186,7 +186,7 @@ def drafted(reminder: Reminder) -> Draft:
 
 
 def noted_draft(note: Note, category: LedgerCategory, content: str) -> Draft:
-    """Draft of the ledger entry of a note whose text is `content`."""
+    """Return the draft of the ledger entry of a note whose text is `content`."""
     return Draft(
         category=category,
         content=content,
@@ -199,7 +199,7 @@ def noted_draft(note: Note, category: LedgerCategory, content: str) -> Draft:
 
 
 def new_entry(keys: Keys, draft: Draft, now: datetime) -> LedgerEntry:
-    """The entry that a checked draft asks for, active from now on."""
+    """Return the entry that a checked draft asks for, active from now on."""
     expires_at = draft.expires_at
     return LedgerEntry(
         id=ledger.entry_id(keys, draft.category, draft.content),
@@ -217,7 +217,7 @@ def new_entry(keys: Keys, draft: Draft, now: datetime) -> LedgerEntry:
 
 
 def checked(draft: Draft, content_limit: int, now: datetime) -> Draft:
-    """The draft itself, if it will do.
+    """Return the draft itself, if it will do.
 
     Raises
     ------

@@ -44,12 +44,12 @@ class WorkDone:
 
 
 def is_work(chance: float, heard: Heard) -> bool:
-    """True if a message of the student's own is likely enough school work to be part of a lesson."""
+    """Return whether a message of the student's own is likely enough school work to be part of a lesson."""
     return chance >= GOES_ON and heard.kind is SourceKind.CHAT and heard.speaker is None and not heard.observed
 
 
 def with_lesson(changes: Changes, reading: Reading, work: WorkDone | None, known: SearchIndex) -> Changes:
-    """The changes of a message, with the lesson that it begins or that goes on with it.
+    """Return the changes of a message, with the lesson that it begins or that goes on with it.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def mean_vector(mean: Vector, count: int, rows: Vector) -> Vector:
 
 
 def _under_way(reading: Reading, work: WorkDone, known: SearchIndex) -> Memory | None:
-    """The newest lesson of the same sitting that the message belongs to."""
+    """Return the newest lesson of the same sitting that the message belongs to."""
     at = reading.source.at
     for memory in known.latest(len(known)):
         if memory.role is MemoryRole.LESSON and memory.timestamp <= at:
@@ -117,7 +117,7 @@ def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> b
 
 
 def _begun(reading: Reading, work: WorkDone) -> New | None:
-    """The memory of a lesson that begins; None where it cannot be told what it is about."""
+    """Return the memory of a lesson that begins; None where it cannot be told what it is about."""
     heard, words = reading.heard, _typed(reading.heard)
     content = heading(Doc(words), heard.task)
     if work.chance < BEGINS or not content:
@@ -154,14 +154,14 @@ def _grown(lesson: Memory, reading: Reading, work: WorkDone) -> Memory:
 
 
 def _abstracting(changes: Changes, lesson_id: str) -> Changes:
-    """The same, the lesson linked to what the student showed in it."""
+    """Return the same, the lesson linked to what the student showed in it."""
     shown = [n.memory.id for n in changes.of(New) if n.memory.role is MemoryRole.SAID]
     edges = (NewEdge(lesson_id, memory_id, EdgeType.ABSTRACTS, 1.0) for memory_id in shown)
     return changes.plus(*edges)
 
 
 def _new_lines(work: WorkDone, lesson: Memory) -> list[str]:
-    """The tutor's lines that the lesson does not hold: a reply stands before the next message again."""
+    """Return the tutor's lines that the lesson does not hold: a reply stands before the next message again."""
     held = set((lesson.before or "").split("\n"))
     return [line for line in work.lines if line not in held]
 
@@ -173,17 +173,17 @@ def _new_rows(work: WorkDone, lesson: Memory) -> Vector:
 
 
 def _lines(lesson: Memory) -> int:
-    """How many messages and lines a lesson is made of."""
+    """Return how many messages and lines a lesson is made of."""
     return sum(len(text.split("\n")) for text in (lesson.quote, lesson.before) if text)
 
 
 def _with_lines(text: str, lines: Sequence[str]) -> str:
-    """A text with further lines, as far as there is room."""
+    """Return a text with further lines, as far as there is room."""
     return "\n".join(filter(None, (text, *lines)))[:MOST_CHARACTERS_KEPT]
 
 
 def _typed(heard: Heard) -> str:
-    """A message as it was typed, on one line."""
+    """Return a message as it was typed, on one line."""
     return cleaned(heard.text)
 
 

@@ -64,7 +64,7 @@ class Page:
 
 
 async def find_memory(gm: Graphmem, who: Who, memory_id: str, session: Session | None) -> Memory | None:
-    """A memory; its content only with the student's running session.
+    """Return a memory; its content only with the student's running session.
 
     Raises
     ------
@@ -78,14 +78,14 @@ async def find_memory(gm: Graphmem, who: Who, memory_id: str, session: Session |
 
 
 async def find_memories(gm: Graphmem, session: Session, ids: Sequence[str]) -> list[Memory]:
-    """Memories by their ids, opened; those that are not there are left out."""
+    """Return memories by their ids, opened; those that are not there are left out."""
     return await memories.find_by_ids(gm.graph, session, list(ids), session)
 
 
 async def list_memories(
     gm: Graphmem, who: Who, wanted: Filter, first: int, after: str | None, session: Session | None
 ) -> Page:
-    """A page of memories, newest first.
+    """Return a page of memories, newest first.
 
     Parameters
     ----------
@@ -150,22 +150,22 @@ async def find_around(
 
 
 async def edges_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
-    """The edges of many memories, read at once, strongest first; every id asked for is a key."""
+    """Return the edges of many memories, read at once, strongest first; every id asked for is a key."""
     return await memories.list_edges(gm.graph, who, ids)
 
 
 async def sources_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
-    """The sources of many memories, read at once, oldest first; every id asked for is a key."""
+    """Return the sources of many memories, read at once, oldest first; every id asked for is a key."""
     return await memories.list_sources(gm.graph, who, ids)
 
 
 async def entities_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[NamedEntity]]:
-    """The entities that many memories speak of, read at once; their names only where `who` is a Session."""
+    """Return the entities that many memories speak of, read at once; their names only where `who` is a Session."""
     return await memories.list_entities(gm.graph, who, ids, who if isinstance(who, Session) else None)
 
 
 def chosen_edges(edges: Sequence[Edge], type_: EdgeType | None, min_weight: float) -> list[Edge]:
-    """Those edges of one type, or of any where that is None, that weigh at least so much.
+    """Return those edges of one type, or of any where that is None, that weigh at least so much.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def chosen_edges(edges: Sequence[Edge], type_: EdgeType | None, min_weight: floa
 
 
 async def recalled_again(gm: Graphmem, session: Session, recalled: Sequence[RecalledId]) -> list[Recalled]:
-    """Memories recalled for a turn, by their ids; those forgotten since are left out."""
+    """Return memories recalled for a turn, by their ids; those forgotten since are left out."""
     index = (await open_memories(gm, session)).index
     return [
         Recalled(memory, each.weight, each.gravity, each.why)
@@ -186,7 +186,7 @@ async def recalled_again(gm: Graphmem, session: Session, recalled: Sequence[Reca
 
 
 async def surfaced_again(gm: Graphmem, session: Session, ids: Sequence[str]) -> list[LedgerEntry]:
-    """The ledger entries that surfaced in a turn, by their ids."""
+    """Return the ledger entries that surfaced in a turn, by their ids."""
     kept = {each.entry.id: each.entry for each in (await open_memories(gm, session)).ledger}
     return [kept[i] for i in ids if i in kept]
 
@@ -315,7 +315,7 @@ async def _marks(gm: Graphmem, session: Session) -> Marks:
 
 
 async def _standing_changes(gm: Graphmem, session: Session, watched: _Watched) -> list[Happened]:
-    """What has happened since the last look; `watched` is brought up to date."""
+    """Return what has happened since the last look; `watched` is brought up to date."""
     marks, before = await _marks(gm, session), watched.marks
     if marks == before:
         return []
@@ -341,7 +341,7 @@ async def _standing_changes(gm: Graphmem, session: Session, watched: _Watched) -
 def happened(
     before: Mapping[str, MemoryStanding], newer: Mapping[str, MemoryStanding], gone: Iterable[str], *, compressed: bool
 ) -> list[Happened]:
-    """What happened to memories between two looks at them.
+    """Return what happened to memories between two looks at them.
 
     Parameters
     ----------

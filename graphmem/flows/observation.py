@@ -111,7 +111,7 @@ async def _check_concepts(gm: Graphmem, who: Who, observations: Sequence[Observa
 
 
 def _in_context(observations: Sequence[Observation]) -> list[Observation]:
-    """Each with what was observed just before it in the same sitting."""
+    """Return each with what was observed just before it in the same sitting."""
     told = [observations[0]]
     for before, observed in pairwise(observations):
         follows = not observed.before and 0.0 <= (observed.at - before.at).total_seconds() < SEGMENT_GAP

@@ -63,7 +63,7 @@ DAYS_AHEAD = 365
 
 
 def retained(history: Sequence[Practice]) -> Retained | None:
-    """How a concept is held after all practice there was; None without any.
+    """Return how a concept is held after all practice there was; None without any.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def retained(history: Sequence[Practice]) -> Retained | None:
 
 
 def familiarity_at(retention: Retained | None, at: datetime) -> float:
-    """Familiarity at a moment, 0 to 1; 0 without any practice.
+    """Return the familiarity at a moment, 0 to 1; 0 without any practice.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def familiarity_at(retention: Retained | None, at: datetime) -> float:
 
 
 def recall_at(retention: Retained, at: datetime) -> float:
-    """Chance that a practised concept is recalled at a moment, above 0 to 1; it changes from day to day.
+    """Return the chance that a practised concept is recalled at a moment, above 0 to 1; it changes from day to day.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def fades_at(retention: Retained) -> datetime:
 
 
 def trend_at(history: Sequence[Practice], at: datetime) -> float:
-    """How much more familiar a concept is than four weeks ago, -1 to 1.
+    """Return how much more familiar a concept is than four weeks ago, -1 to 1.
 
     Examples
     --------
@@ -256,7 +256,7 @@ async def practise(gm: Graphmem, who: Who, observations: Sequence[Observation]) 
 
 
 async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = None) -> list[ConceptProgress]:
-    """How a student is getting on with known concepts, what is due soonest first, what was never practised last.
+    """Return how a student is getting on with known concepts, what is due soonest first, what was never practised last.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = 
 
 
 async def progress_of(gm: Graphmem, who: Who, known: Sequence[Known]) -> list[ConceptProgress]:
-    """How a student is getting on with some known concepts, in their order."""
+    """Return how a student is getting on with some known concepts, in their order."""
     now = gm.clock()
     ids = [each.concept.id for each in known]
     practice, evidence = await asyncio.gather(
@@ -298,7 +298,7 @@ async def progress_of(gm: Graphmem, who: Who, known: Sequence[Known]) -> list[Co
 
 
 def _as_of(known: Known, now: datetime) -> Known:
-    """A known concept as familiar as it is now."""
+    """Return a known concept as familiar as it is now."""
     if known.retention is None:
         return known
     return replace(known, familiarity=familiarity_at(known.retention, now))
@@ -307,7 +307,7 @@ def _as_of(known: Known, now: datetime) -> Known:
 async def list_overlay(
     gm: Graphmem, who: Who, first: int, after: str | None, session: Session | None = None
 ) -> OverlayPage:
-    """A page of the concepts that a student knows, by id; notes only in a session.
+    """Return a page of the concepts that a student knows, by id; notes only in a session.
 
     Raises
     ------
@@ -353,7 +353,7 @@ class ProgressPage:
 
 
 async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str | None = None) -> ProgressPage:
-    """Concepts whose chance of recall falls below 0.7 in some days unless they are practised, the soonest first.
+    """Return concepts whose chance of recall falls below 0.7 in some days unless they are practised, the soonest first.
 
     What is below already is not among them: it is forgotten, and `list_progress` has it.
 

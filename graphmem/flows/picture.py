@@ -62,7 +62,7 @@ class OverlayPicture:
 
 
 async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session | None = None) -> MemoryPicture:
-    """The most present of a student's newest memories, with what connects them.
+    """Return the most present of a student's newest memories, with what connects them.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session 
 
 
 async def pictured_overlay(gm: Graphmem, who: Who) -> OverlayPicture:
-    """The world of a student's institution with what the student knows of it; numbers and names in the clear.
+    """Return the world of a student's institution with what the student knows of it; numbers and names in the clear.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def _namesakes(entities: Iterable[NamedEntity]) -> dict[str, str]:
 
 
 async def _known_concepts(gm: Graphmem, who: Who, edges: Sequence[Edge]) -> dict[str, Concept]:
-    """The concepts that some edges lead to; those that a student does not know have none."""
+    """Return the concepts that some edges lead to; those that a student does not know have none."""
     ids = sorted({edge.to_id for edge in edges if edge.to_label == "Concept"})
     found = [await find_stored_concept(gm.graph, who.institution, each) for each in ids]
     return {each.id: each for each in found if each is not None}

@@ -38,13 +38,13 @@ T = TypeVar("T")
 
 
 async def _clear_doubt(gm: Graphmem, fog: Fog, woven: Woven) -> tuple[Woven, ...]:
-    """A doubt that names no hidden concept, or nothing."""
+    """Return a doubt that names no hidden concept, or nothing."""
     (hidden,) = await hidden_in(gm, fog, [f"{woven.a}\n{woven.b or ''}\n{woven.question}"])
     return () if hidden else (woven,)
 
 
 async def question_to_ask(gm: Graphmem, seen: MessageFindings) -> Question | None:
-    """The waiting question to be asked with the reply; one that names a hidden concept waits on."""
+    """Return the waiting question to be asked with the reply; one that names a hidden concept waits on."""
     if seen.own_reply is not None:
         return None
     hidden = await hidden_in(gm, seen.searched.fog, [each.text for each in seen.state.questions])
@@ -75,7 +75,7 @@ async def remembered_for(
 async def _clear_answer(
     gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None, fog: Fog
 ) -> Answer[Response]:
-    """A mind's reply and what follows it, without the sentences that name a hidden concept."""
+    """Return a mind's reply and what follows it, without the sentences that name a hidden concept."""
     if not fog:
         return await mind.ask(question, on_token)
     shown = ReplyFilter(gm, fog, on_token)
@@ -90,7 +90,7 @@ async def _clear_answer(
 async def answer_of(
     gm: Graphmem, session: Session, attempt: TurnAttempt, seen: MessageFindings, recalled: Remembered
 ) -> Answer[Response]:
-    """The reply and what goes with it; of the app's own reply only what goes with it."""
+    """Return the reply and what goes with it; of the app's own reply only what goes with it."""
     mind, fog, help_text = gm.mind, seen.searched.fog, help_for(gm, session, seen.message.text)
     earlier = 2 * (seen.state.turns - len(attempt.held.turn_ids))
     task = "" if seen.task is None else seen.task.text
@@ -124,7 +124,7 @@ async def ask_in_danger(gm: Graphmem, mind: Mind, question: MindQuestion[T]) -> 
 async def caring_answer(
     gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None, fog: Fog
 ) -> Answer[Response]:
-    """The reply to a message that tells of danger; it is streamed once it is whole.
+    """Return the reply to a message that tells of danger; it is streamed once it is whole.
 
     Where the mind denies the danger it is a reply as any other. Else one that promises secrecy, turns to the exercise
     or names a hidden concept gives way to the offline mind's, and whoever wrote it, it holds the help text word for
@@ -154,7 +154,7 @@ async def caring_answer(
 
 
 def with_help(answer: Answer[Response], help_text: str) -> Answer[Response]:
-    """The same answer, its reply holding the help text."""
+    """Return the same answer, its reply holding the help text."""
     reply = answer.value.reply
     if help_text in reply.text:
         return answer

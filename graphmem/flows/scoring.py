@@ -94,7 +94,7 @@ class Senses:
         )
 
     def _asked(self, before: Message | None, said: Compared) -> Compared:
-        """What a message answers, as it is compared."""
+        """Return what a message answers, as it is compared."""
         if before is None:
             return Compared(Doc(""), np.zeros_like(said.vector))
         return self._compared(replace(before, embedding=_or_nothing(before.embedding, said.vector)))
@@ -107,7 +107,7 @@ class Senses:
 
 
 def _or_nothing(vector: Vector | None, like: Vector) -> Vector:
-    """A vector, or one that is like nothing: a message that nobody embedded is compared in words alone."""
+    """Return a vector, or one that is like nothing: a message that nobody embedded is compared in words alone."""
     return np.zeros_like(like) if vector is None else vector
 
 
@@ -252,7 +252,7 @@ def grave(scored: Score) -> Score:
 
 
 def _level(signal: float, state: State) -> Level:
-    """Level of a signal; of a student of whom little is known none is a paradigm shift by its signal alone."""
+    """Return the level of a signal; of a student who is hardly known none is a paradigm shift by its signal alone."""
     found = surprise.level(signal, surprise.thresholds(state.corrections))
     shaken = found is Level.PARADIGM_SHIFT and state.turns < LITTLE_KNOWN
     return Level.COGNITIVE_DISSONANCE if shaken else found
@@ -265,7 +265,7 @@ def _expertise(doc: Doc, topics: Sequence[str], task: Task | None) -> float:
 
 
 def _surprise_parts(message: Message, window: Sequence[Message], task: Task | None) -> surprise.MessageParts:
-    """The parts of a message's surprise."""
+    """Return the parts of a message's surprise."""
     own = [m for m in window if m.author == message.author]
     times = [m.at.timestamp() for m in own]
     history = surprise.History(

@@ -47,7 +47,7 @@ async def issue_token(
 
 
 async def list_tokens(gm: Graphmem, institution: str) -> Sequence[ServiceToken]:
-    """An institution's service tokens, the newest first, at most 1,000; revoked and expired ones too."""
+    """Return an institution's service tokens, the newest first, at most 1,000; revoked and expired ones too."""
     return await students.list_stored_tokens(gm.graph, institution, MOST_TOKENS)
 
 

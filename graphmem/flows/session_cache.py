@@ -47,7 +47,7 @@ ENDED = "This session has ended: open a new one."
 
 
 async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> OpenMemories:
-    """Cached memories of a student in this process, read where missing or older than a version.
+    """Return the cached memories of a student in this process, read where missing or older than a version.
 
     Only what was written since it was last read is read again.
 
@@ -71,7 +71,7 @@ async def _held_or_read(gm: Graphmem, session: Session, at_least: int) -> OpenMe
 
 
 async def memories_now(gm: Graphmem, session: Session) -> tuple[OpenMemories, MemoriesState]:
-    """A student's memories, their edges and standing, as the graph has them now, and how far it has come.
+    """Return a student's memories, their edges and standing, as the graph has them now, and how far it has come.
 
     Raises
     ------
@@ -152,7 +152,7 @@ async def _state(gm: Graphmem, session: Session) -> MemoriesState:
 
 
 async def _embedded_entries(gm: Graphmem, kept: list[ledger.StoredEntry]) -> tuple[ledger.StoredEntry, ...]:
-    """The ledger with the meaning of every entry, also of those whose embedding model was changed."""
+    """Return the ledger with the meaning of every entry, also of those whose embedding model was changed."""
     missing = [each.entry.content or "" for each in kept if each.embedding is None]
     vectors = iter(await gm.embedder.embed(missing) if missing else ())
     return tuple(replace(each, embedding=next(vectors)) if each.embedding is None else each for each in kept)
@@ -172,7 +172,7 @@ async def _index(gm: Graphmem, session: Session, held: OpenMemories, found: list
 
 
 async def _embedded_memories(gm: Graphmem, missing: Sequence[Memory]) -> dict[str, tuple[Memory, Vector]]:
-    """Memories and the statements of summaries among them with embeddings, by the memory's id."""
+    """Return memories and the statements of summaries among them with embeddings, by the memory's id."""
     texts = [text for m in missing for text in (m.content or "", *(each.content for each in m.statements))]
     vectors = iter(await gm.embedder.embed(texts))
     found = {}
@@ -317,7 +317,7 @@ async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> Non
 
 
 def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[Memory, Vector]]:
-    """Memories that are new or otherwise once changes are written, with their vectors."""
+    """Return memories that are new or otherwise once changes are written, with their vectors."""
     written: tuple[New | Restored | Rewritten, ...] = (*changes.of(New), *changes.of(Restored), *changes.of(Rewritten))
     changed = {each.memory.id: (each.memory, each.vector) for each in written}
     for memory in (each.memory for each in changes.of(Reinforced)):
@@ -335,7 +335,7 @@ def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[M
 
 
 def _doubts(held: OpenMemories, changes: Changes) -> tuple[Uncertainty, ...]:
-    """The doubts that are not settled once changes are written."""
+    """Return the doubts that are not settled once changes are written."""
     changed = (each.uncertainty for each in changes.of(Recorded))
     standing = {doubt.id: doubt for doubt in (*held.doubts, *changed)}
     return tuple(doubt for doubt in standing.values() if doubt.state in UNSETTLED)

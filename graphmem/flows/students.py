@@ -118,7 +118,7 @@ async def enrol(
 
 
 async def check_sealing(gm: Graphmem, institution: str) -> bool:
-    """True if the students of an institution are stored readable, as is settled with the first of them.
+    """Return whether the students of an institution are stored readable, as is settled with the first of them.
 
     Raises
     ------
@@ -136,7 +136,7 @@ async def check_sealing(gm: Graphmem, institution: str) -> bool:
 
 
 async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -> Student | None:
-    """A student, if there is one; with the display name where `session` runs."""
+    """Return a student, if there is one; with the display name where `session` runs."""
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
         return None
@@ -172,7 +172,7 @@ class CompanionChange:
     expertise: Sequence[str] | None = None
 
     def applied(self, companion: Companion) -> Companion:
-        """The companion with the change.
+        """Return the companion with the change.
 
         Raises
         ------
@@ -249,7 +249,7 @@ class StudentPage:
 
 
 async def list_students(gm: Graphmem, institution: str, first: int, after: str | None) -> StudentPage:
-    """A page of an institution's students by id, with counts only.
+    """Return a page of an institution's students by id, with counts only.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ async def count_contents(gm: Graphmem, who: Who) -> tuple[int, int]:
 
 
 async def list_all_ids(gm: Graphmem, institution: str) -> list[str]:
-    """The ids of an institution's students."""
+    """Return the ids of an institution's students."""
     return await students.list_student_ids(gm.graph, institution)
 
 
@@ -566,7 +566,7 @@ async def finish_rotation(
 
 
 def decoded_recovery_key(text: str) -> bytes:
-    """The secret half of a recovery key, 32 bytes.
+    """Return the secret half of a recovery key, 32 bytes.
 
     Raises
     ------

@@ -97,7 +97,7 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
 
 
 async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> SurpriseJob:
-    """A job, its level as it stands now: the concern that lifted it may have been taken back."""
+    """Return a job, its level as it stands now: the concern that lifted it may have been taken back."""
     job = opened_payload(session, claimed, SurpriseJob)
     level = await standing_level(gm, session, str(claimed.seq), job.level, job.own_level)
     return job if level is job.level else replace(job, level=level)
@@ -159,12 +159,12 @@ async def _write_response(
 
 
 async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
-    """Responses to many surprises, read at once, by the episodes that keep them; other memories are left out."""
+    """Return responses to many surprises, read at once, by the episodes that keep them; other memories are left out."""
     return await surprises.list_responses(gm.graph, session, ids)
 
 
 async def list_questions(gm: Graphmem, session: Session) -> list[Question]:
-    """Questions that surprises left open and nobody has answered, longest waiting first."""
+    """Return questions that surprises left open and nobody has answered, longest waiting first."""
     return await surprises.list_open_questions(gm.graph, session)
 
 
@@ -282,6 +282,6 @@ def updates(revised: Revised, now: datetime) -> tuple[Update, ...]:
 
 
 def _lit(response: SurpriseResponse | None) -> tuple[str, ...]:
-    """Memories that a surprise has made flashbulbs."""
+    """Return memories that a surprise has made flashbulbs."""
     actions = () if response is None else response.actions
     return tuple(memory_id for action in actions if action.kind == "flashbulb" for memory_id in action.episode_ids)

@@ -119,7 +119,7 @@ def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[
 
 
 def planned_response(understood: Understood, known: SearchIndex, version: int) -> Changes:
-    """Everything that follows one surprise, by its level.
+    """Return everything that follows one surprise, by its level.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def _held_before(memory: Memory, job: SurpriseJob) -> bool:
 
 
 def _ended_by(memory: Memory, job: SurpriseJob) -> bool:
-    """True if formation has ended a memory by what the surprising message says (spec 7)."""
+    """Return whether formation has ended a memory by what the surprising message says (spec 7)."""
     return memory.reliability is Reliability.SUPERSEDED and memory.invalid_at == job.at
 
 
@@ -313,7 +313,7 @@ def _prior_links(understood: Understood, known: SearchIndex) -> Iterator[NewEdge
 
 
 def _procedure(understood: Understood, worded: Worded, known: SearchIndex, new: list[New]) -> str:
-    """The memory of how to go about such a situation, which may be there already; else it is added."""
+    """Return the memory of how to go about such a situation, which may be there already; else it is added."""
     twin = _twin(worded, known, new)
     if twin is not None:
         return twin.id
@@ -385,7 +385,7 @@ def _revision_edges(
 
 
 def _same_words(update: BeliefUpdate, job: SurpriseJob, known: SearchIndex, but: Memory | None) -> Memory | None:
-    """The memory that formation made of the very words of a new understanding."""
+    """Return the memory that formation made of the very words of a new understanding."""
     new = said(update.new)
     for memory in _said_then(job, known):
         words = said(memory.quote or memory.content or "")
@@ -396,7 +396,7 @@ def _same_words(update: BeliefUpdate, job: SurpriseJob, known: SearchIndex, but:
 
 
 def _twin(worded: Worded, known: SearchIndex, new: Sequence[New], but: Memory | None = None) -> Memory | None:
-    """The memory that says this already and is held true, be it one just made; never an episode as a whole."""
+    """Return the memory that says this already and is held true, be it one just made; never an episode as a whole."""
     made = (n.memory for n in new[1:] if n.memory.content_hash in (worded.content_hash, worded.own_hash))
     same = known.find(worded.content_hash)
     near = [memory for memory, cosine in known.nearest(worded.vector, LINKED) if cosine >= SAME_COSINE]
@@ -408,12 +408,12 @@ def _twin(worded: Worded, known: SearchIndex, new: Sequence[New], but: Memory | 
 
 
 def _unlike(worded: Worded, known: SearchIndex) -> Worded:
-    """The same under a hash that no memory has, be it one that holds no longer."""
+    """Return the same under a hash that no memory has, be it one that holds no longer."""
     return worded if known.find(worded.content_hash) is None else replace(worded, content_hash=worded.own_hash)
 
 
 def new_facts(understood: Understood, known: SearchIndex) -> tuple[Fact, ...]:
-    """The facts of an analysis that are not known yet, and those that are said anew."""
+    """Return the facts of an analysis that are not known yet, and those that are said anew."""
     # In meaning they were compared with the message, which says more than one fact of it.
     memories = [(memory, 0.0) for memory, _ in known.nearest(understood.vector, BELIEF_CANDIDATES)]
     found: dict[str, Fact] = {}

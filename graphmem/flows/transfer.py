@@ -83,7 +83,7 @@ async def export_pieces(gm: Graphmem, session: Session) -> AsyncIterator[str]:
 
 
 async def export_text(gm: Graphmem, session: Session) -> str:
-    """The document as one text; begun again where the student was changed meanwhile.
+    """Return the document as one text; begun again where the student was changed meanwhile.
 
     Raises
     ------
@@ -99,7 +99,7 @@ async def export_text(gm: Graphmem, session: Session) -> str:
 
 
 async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
-    """The document, as JSON has it.
+    """Return the document, as JSON has it.
 
     Raises
     ------
@@ -196,7 +196,7 @@ async def _import_done(gm: Graphmem, who: Who, read: ReadDocument, left_out: int
 
 
 async def _lacking(gm: Graphmem, who: Who, read: ReadDocument) -> tuple[list[str], list[str]]:
-    """Concepts and edges that a document names and the institution's world does not have."""
+    """Return concepts and edges that a document names and the institution's world does not have."""
     concepts = read.concepts
     lacking = await overlays.list_unknown_concepts(gm.graph, who.institution, concepts) if concepts else []
     found = [each.edge_id for each in read.document.discovered]
@@ -213,7 +213,7 @@ def _lacks(concepts: Sequence[str], edge_ids: Sequence[str]) -> str:
 
 
 async def _node_vectors(gm: Graphmem, read: ReadDocument) -> dict[int, Vector]:
-    """Embeddings of the nodes that have one, by number."""
+    """Return embeddings of the nodes that have one, by number."""
     texts = texts_to_embed(read)
     numbers, found = list(texts), dict[int, Vector]()
     for start in range(0, len(numbers), EMBEDDED_TOGETHER):

@@ -115,7 +115,7 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
 
 
 def _checked_at(gm: Graphmem, session: Session, incoming: Incoming) -> datetime:
-    """The moment of a message that will do, in its writer's time zone."""
+    """Return the moment of a message that will do, in its writer's time zone."""
     checked_new_id("turnId", incoming.turn_id, in_paths=False)
     checked_text("text", incoming.text, MESSAGE_LIMIT)
     at = checked_time("at", incoming.at, gm.clock(), CLOCK_SKEW, session.time_zone)
@@ -130,14 +130,14 @@ def _checked_at(gm: Graphmem, session: Session, incoming: Incoming) -> datetime:
 
 
 def _in_ms(at: datetime) -> datetime:
-    """A moment in UTC as it is kept: to the millisecond."""
+    """Return a moment in UTC as it is kept: to the millisecond."""
     return at.astimezone(UTC).replace(microsecond=at.microsecond // 1000 * 1000)
 
 
 async def _attempt(
     gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
 ) -> TurnOutcome | None:
-    """One try at a turn; None when another turn of the student came first."""
+    """Try a turn once; None when another turn of the student came first."""
     now = gm.clock()
     async with task_group() as group:
         # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
@@ -233,7 +233,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
 
 
 async def _used(gm: Graphmem, session: Session, attempt: TurnAttempt) -> tuple[turns.Boost, ...]:
-    """The memories that an app's reply was built on, as they are lifted by it.
+    """Return the memories that an app's reply was built on, as they are lifted by it.
 
     What is recalled before it is formed has its job's id: there is nothing to lift yet.
 
@@ -256,7 +256,7 @@ async def _used(gm: Graphmem, session: Session, attempt: TurnAttempt) -> tuple[t
 def _trusted(
     gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
 ) -> Unlocked | None:
-    """Cached state of the student, where the write alone may find out if it still holds.
+    """Return the cached state of the student, where the write alone may find out if it still holds.
 
     Nothing has been spent or shown when the write then refuses, so the turn is simply done again after
     a read. Time that a mind takes and tokens already shown cannot be taken back: they need the read first.
@@ -280,7 +280,7 @@ def _running(gm: Graphmem, session: Session, before: turns.Before | None) -> tur
 
 
 def _as_received(before: turns.Before) -> Incoming | None:
-    """The message as it came in first under this turn's id, if it did."""
+    """Return the message as it came in first under this turn's id, if it did."""
     received = before.received
     if received is None:
         return None
@@ -294,7 +294,7 @@ def _incoming(received: turns.Received, reply: str | None) -> Incoming:
 async def _message_vectors(
     gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageAnalysis], early: asyncio.Future[Vector]
 ) -> Matrix:
-    """Rows for the message, its opener and the app's own reply, as far as there are such.
+    """Return rows for the message, its opener and the app's own reply, as far as there are such.
 
     early : given the vector that comes with the reading as soon as it is there; never where there is no reading
     """
@@ -307,7 +307,7 @@ async def _message_vectors(
 
 
 async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
-    """Cached state of the student, read anew where it is missing or stale."""
+    """Return the cached state of the student, read anew where it is missing or stale."""
     held = gm.turn_state(session)
     if held is not None and held.state.version == state.version:
         return held
@@ -335,5 +335,5 @@ def _messages_of(kept: turns.StoredTurn) -> tuple[Message, ...]:
 
 
 def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool:
-    """True if later messages are compared with this one; the offline mind's own replies say nothing new."""
+    """Return whether later messages are compared with this one; the offline mind's own replies say nothing new."""
     return message is not kept.reply or kept.replied_by != gm.offline.name

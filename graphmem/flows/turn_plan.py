@@ -92,18 +92,18 @@ def recalled_for_turn(message: Message, unlocked: Unlocked, found: Remembered) -
 
 
 def exchanges(messages: Sequence[Message]) -> list[tuple[Message, Message]]:
-    """The student's messages of a talk, each with the reply to it; what opened the talk is no reply."""
+    """Return the student's messages of a talk, each with the reply to it; what opened the talk is no reply."""
     return [(said, reply) for said, reply in pairwise(messages) if said.author is Author.STUDENT]
 
 
 def latest_turns(messages: Sequence[Message], most: int) -> tuple[Message, ...]:
-    """The end of a talk: so many of the student's messages, with what stood around them."""
+    """Return the end of a talk: so many of the student's messages, with what stood around them."""
     asked = [i for i, m in enumerate(messages) if m.author is Author.STUDENT]
     return tuple(messages if len(asked) <= most else messages[asked[-most] :])
 
 
 def boost(memory_id: str, gravity: float) -> Boost:
-    """The use of a memory that has some gravity now (spec 9)."""
+    """Return the use of a memory that has some gravity now (spec 9)."""
     return Boost(memory_id, boosted(gravity))
 
 
@@ -145,7 +145,7 @@ class TurnThought:
 
 
 def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> TurnWrite:
-    """Everything the turn will write, as data.
+    """Return everything the turn will write, as data.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
 
 
 def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> TurnOutcome:
-    """What the turn answers."""
+    """Return what the turn answers."""
     scored, answer = thought.score, thought.answer
     return TurnOutcome(
         turn_id=thought.turn_id,
@@ -222,7 +222,7 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
 
 
 def _boosts(thought: TurnThought) -> tuple[Boost, ...]:
-    """Each memory that the reply rests on, as far as the mind says, else each that the prompt showed, once."""
+    """Return each memory that the reply rests on, as far as the mind says, else each that the prompt showed, once."""
     used = thought.answer.value.used
     told = (*thought.recalled.memories, *thought.recalled.repeated)
     shown_ones = [r for r in told if used is None or r.memory.id in used]
@@ -231,7 +231,7 @@ def _boosts(thought: TurnThought) -> tuple[Boost, ...]:
 
 
 def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWrite) -> Unlocked:
-    """Cached state after a turn: one turn more, the oldest beyond working memory dropped."""
+    """Return the cached state after a turn: one turn more, the oldest beyond working memory dropped."""
     asked = write.question
     state = replace(
         thought.seen.state,
@@ -257,7 +257,7 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
 
 
 def annotated(message: Message) -> Message:
-    """The same message with the Doc that later turns read it by."""
+    """Return the same message with the Doc that later turns read it by."""
     return message if message.doc is not None else replace(message, doc=doc_of(message))
 
 
@@ -272,7 +272,7 @@ def is_idle(message: Message) -> bool:
 
 
 def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:
-    """The job by which a message is remembered: what there is to keep of it, a mind decides."""
+    """Return the job by which a message is remembered: what there is to keep of it, a mind decides."""
     message, scored = thought.seen.message, thought.score
     expected = thought.seen.state.prediction
     violated = scored.matched is False and thought.danger is None
@@ -299,7 +299,7 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
 
 
 def begins(thought: TurnThought) -> bool:
-    """True if an episode begins with a message: always with a grave surprise, else where another matter does.
+    """Return whether an episode begins with a message: always with a grave surprise, else where another matter does.
 
     Another matter has to be the student's own, no question for what is remembered, and to have a name, and some turns
     have to lie since the last one; a boundary is one
@@ -324,7 +324,7 @@ def begins(thought: TurnThought) -> bool:
 
 
 def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
-    """A surprise is responded to; where only the matter changes, a new episode begins and that is all."""
+    """Return a surprise is responded to; where only the matter changes, a new episode begins and that is all."""
     message, scored, expected = thought.seen.message, thought.score, thought.seen.state.prediction
     if not begins(thought):
         return ()
@@ -347,7 +347,7 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
 def next_question(
     state: State, scored: Score, text: str, *, tells: bool = False, works: bool = False
 ) -> Question | None:
-    """The question that has waited longest, where this is a moment to ask it.
+    """Return the question that has waited longest, where this is a moment to ask it.
 
     Not while something surprises, not where the student asks, tells of themselves, takes a step in an exercise or takes
     leave, and not in three turns running.

@@ -88,7 +88,7 @@ async def list_uncertainties(
     topic: str | None = None,
     as_of: datetime | None = None,
 ) -> list[Uncertainty]:
-    """A student's uncertainties, newest first, of a topic where one is given; their texts only with the session.
+    """Return a student's uncertainties, newest first, of a topic where one is given; their texts only with the session.
 
     With `as_of` those that were there by then, each as it stood at that moment but for what surfacing has changed.
 
@@ -115,12 +115,12 @@ async def list_uncertainties(
 
 
 async def uncertainties_of_turn(gm: Graphmem, session: Session, ids: Sequence[str]) -> list[Uncertainty]:
-    """The uncertainties that a turn raised, as they stand now."""
+    """Return the uncertainties that a turn raised, as they stand now."""
     return await uncertainties.find_uncertainties(gm.graph, session, session, ids=ids) if ids else []
 
 
 async def uncertainties_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Uncertainty]]:
-    """The uncertainties about many memories, read at once, newest first; every id asked for is a key."""
+    """Return the uncertainties about many memories, read at once, newest first; every id asked for is a key."""
     session = who if isinstance(who, Session) else None
     found = await uncertainties.find_uncertainties(gm.graph, who, session, memory_ids=ids)
     return {i: [doubt for doubt in found if i in (doubt.a_id, doubt.b_id)] for i in ids}
@@ -129,7 +129,7 @@ async def uncertainties_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) ->
 async def memories_of_uncertainties(
     gm: Graphmem, who: Who, session: Session | None, doubts: Sequence[Uncertainty]
 ) -> dict[str, Memory]:
-    """The memories that uncertainties concern, by their ids, read at once."""
+    """Return the memories that uncertainties concern, by their ids, read at once."""
     ids = dict.fromkeys(i for doubt in doubts for i in (doubt.a_id, doubt.b_id) if i is not None)
     return {memory.id: memory for memory in await memories.find_by_ids(gm.graph, who, list(ids), session)}
 
@@ -294,7 +294,7 @@ def _side(held: OpenMemories, memory_id: str) -> Memory:
 
 
 async def _clarification_episode(gm: Graphmem, session: Session, record: Uncertainty, by: Settling) -> New | None:
-    """The episode of a clarification, where the student said something about it."""
+    """Return the episode of a clarification, where the student said something about it."""
     if not by.detail:
         return None
     held, now = await open_memories(gm, session), gm.clock()
@@ -311,7 +311,7 @@ async def _clarification_episode(gm: Graphmem, session: Session, record: Uncerta
 async def _put_right(
     gm: Graphmem, session: Session, held: OpenMemories, old: Memory, content: str, now: datetime
 ) -> New:
-    """What the student says instead of a memory: a known memory that says so, or a new one."""
+    """Return what the student says instead of a memory: a known memory that says so, or a new one."""
     (vector,) = await gm.embedder.embed([content])
     content_hash = said_hash(session, old.speaker, content)
     known = held.index.find(content_hash)
@@ -461,7 +461,7 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
 
 
 def _doubted_of_sample(held: OpenMemories, sample: Sequence[Memory], changes: Changes, now: datetime) -> Changes:
-    """Doubts about memories that were looked at and are in no other doubt; off the event loop."""
+    """Return doubts about memories that were looked at and are in no other doubt; off the event loop."""
     touched = {update.memory_id for update in changes.of(Update)} | doubted_ids(held.doubts)
     memories = [memory for memory in sample if memory.id not in touched]
     return doubted_alone(memories, held.name or ANYONE, DetectionContext.DRIFT, held.version, now)

@@ -94,7 +94,7 @@ _SIDES = ("a", "b")
 
 
 def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
-    """How much a doubt matters, by the kinds of what is in doubt; a relationship counts as a concept (spec 12).
+    """Return how much a doubt matters, by the kinds of what is in doubt; a relationship counts as a concept (spec 12).
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Settling:
 
 
 def least_severity(tolerance: float) -> Severity:
-    """Severity from which on a doubt is raised; a tolerant companion raises less (spec 12).
+    """Return the severity from which on a doubt is raised; a tolerant companion raises less (spec 12).
 
     Examples
     --------
@@ -138,7 +138,7 @@ def least_severity(tolerance: float) -> Severity:
 
 
 def shifted_tolerance(tolerance: float, by: float) -> float:
-    """A tolerance, moved within its bounds.
+    """Return a tolerance, moved within its bounds.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def woven(
     tolerance: float,
     hidden: frozenset[str] = frozenset(),
 ) -> tuple[Woven, ...]:
-    """The doubts that a message touches and that may be raised, gravest first, at most two.
+    """Return the doubts that a message touches and that may be raised, gravest first, at most two.
 
     Two episodes never interrupt: what happened is settled in the background. Nor is a student told what others said or
     noted, or what was inferred, as if it were the student's own word.
@@ -197,7 +197,7 @@ def touches(doubt: Uncertainty, known: SearchIndex, text: Doc, vector: Vector) -
 
 
 def sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
-    """The memories that a doubt is about, as far as they are known."""
+    """Return the memories that a doubt is about, as far as they are known."""
     return [memory for memory in map(known.get, (doubt.a_id, doubt.b_id or "")) if memory is not None]
 
 
@@ -208,7 +208,7 @@ def _woven(doubt: Uncertainty, sides: Sequence[Memory]) -> Woven:
 
 
 def question_about(a: str, b: str | None = None, kind: UncertaintyType = UncertaintyType.CONTRADICTION) -> str:
-    """The question that would settle a doubt.
+    """Return the question that would settle a doubt.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def question_about(a: str, b: str | None = None, kind: UncertaintyType = Uncerta
 
 
 def quoted_memory(memory: Memory) -> str:
-    """A memory in the student's own words, where they are kept."""
+    """Return a memory in the student's own words, where they are kept."""
     return memory.quote or memory.content or ""
 
 
@@ -243,13 +243,13 @@ def is_time_to_raise(doubts: Iterable[Uncertainty], said: Sequence[Message]) -> 
 
 
 def may_answer(doubts: Iterable[Uncertainty], said: Sequence[Message]) -> bool:
-    """True if the reply before a message raised a doubt."""
+    """Return whether the reply before a message raised a doubt."""
     last = next((m.at for m in reversed(said) if m.author is Author.STUDENT), None)
     return last is not None and any(doubt.last_surfaced_at == last for doubt in doubts)
 
 
 def raised(doubt: Uncertainty, at: datetime) -> Uncertainty:
-    """A doubt that was raised once more; the last time in vain makes it a step less severe (spec 12)."""
+    """Return a doubt that was raised once more; the last time in vain makes it a step less severe (spec 12)."""
     count = doubt.surfaced_count + 1
     lower = SEVERITIES[max(0, SEVERITIES.index(doubt.severity) - 1)]
     return replace(
@@ -279,7 +279,7 @@ class Testimony:
 def answered(
     doubts: Iterable[Uncertainty], told: Testimony, known: SearchIndex
 ) -> tuple[tuple[Uncertainty, str | None], ...]:
-    """The doubts that a message settles, each with the memory that holds, None where one alone holds no longer.
+    """Return the doubts that a message settles, each with the memory that holds, None where one alone holds no longer.
 
     One side holds where the other has ended, where it is said again after the doubt was raised, or where the student
     answers in few words and sounds like it: "I love it". What is in doubt alone holds where it is said again or the
@@ -301,7 +301,7 @@ def answered(
 
 
 def _lone_holds(doubt: Uncertainty, a: Memory, told: Testimony) -> bool | None:
-    """Whether a memory that is in doubt alone holds by a message; None where it does not say."""
+    """Return whether a memory that is in doubt alone holds by a message; None where it does not say."""
     if a.id in told.ended:
         return False
     if a.id in told.again:
@@ -311,7 +311,7 @@ def _lone_holds(doubt: Uncertainty, a: Memory, told: Testimony) -> bool | None:
 
 
 def _is_answer(doubt: Uncertainty, told: Testimony) -> bool:
-    """True if a message comes soon after a doubt was raised."""
+    """Return whether a message comes soon after a doubt was raised."""
     since = None if doubt.last_surfaced_at is None else told.at - doubt.last_surfaced_at
     return since is not None and timedelta(0) < since <= _ANSWERED_WITHIN
 
@@ -322,7 +322,7 @@ def _one_left(a: Memory, b: Memory, ended: frozenset[str]) -> str | None:
 
 
 def _answered_side(doubt: Uncertainty, a: Memory, b: Memory, told: Testimony) -> str | None:
-    """The side that the answer to a doubt just raised speaks for."""
+    """Return the side that the answer to a doubt just raised speaks for."""
     if not _is_answer(doubt, told):
         return None
     again = {a.id, b.id} & told.again
@@ -383,7 +383,7 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
 
 
 def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
-    """Everything that undoing a resolution writes: the record is open again, and all as it was before.
+    """Return everything that undoing a resolution writes: the record is open again, and all as it was before.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
 
 
 def uncertainty_as_of(doubt: Uncertainty, moment: datetime) -> Uncertainty:
-    """A doubt as it stood at a moment: open, where it was settled later.
+    """Return a doubt as it stood at a moment: open, where it was settled later.
 
     Examples
     --------
@@ -434,7 +434,7 @@ def _reopened(doubt: Uncertainty) -> Uncertainty:
 
 
 def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], confidence: float) -> ActionAdvice:
-    """Advice on an action that rests on some memories.
+    """Return advice on an action that rests on some memories.
 
     Parameters
     ----------
@@ -466,17 +466,17 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
 
 
 def earlier_of(memory: Memory) -> Earlier:
-    """What is put back of a memory where a resolution is undone."""
+    """Return what is put back of a memory where a resolution is undone."""
     return Earlier(memory.id, *(getattr(memory, name) for name in PUT_BACK))
 
 
 def is_explicit(memory: Memory) -> bool:
-    """True if somebody said or noted it; beliefs and procedures are inferred."""
+    """Return whether somebody said or noted it; beliefs and procedures are inferred."""
     return memory.role is MemoryRole.SAID
 
 
 def evidence(memory: Memory) -> float:
-    """How much speaks for a memory: its confidence, once for each time it was said."""
+    """Return how much speaks for a memory: its confidence, once for each time it was said."""
     return memory.confidence * (1 + memory.reinforcement_count)
 
 
@@ -508,7 +508,7 @@ def _winner_and_loser(a: Memory, b: Memory, by: Settling, now: datetime) -> tupl
 
 
 def _outweighs(a: Memory, b: Memory, resolution: Resolution, now: datetime) -> bool:
-    """True if the first wins by a resolution, false if the second does."""
+    """Return whether the first wins by a resolution."""
     if resolution in (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS):
         return (a.timestamp, a.id) > (b.timestamp, b.id)
     if resolution is Resolution.STRONGER_WINS:
@@ -539,12 +539,12 @@ def _closing_edge(winner: Memory, loser: Memory, resolution: Resolution) -> NewE
 
 
 def settled_sides(changes: Changes) -> list[str]:
-    """Ids of winners and losers of what changes settle by themselves, whose edges `with_related` needs."""
+    """Return ids of winners and losers of what changes settle by themselves, whose edges `with_related` needs."""
     return [each.memory_id for recorded in _settled_by_plan(changes) for each in recorded.undo.memories[:2]]
 
 
 def with_related(changes: Changes, edges: Mapping[str, Sequence[Edge]], known: SearchIndex) -> Changes:
-    """The same, with what lies around a winner strengthened, and what rests on a loser weakened.
+    """Return the same, with what lies around a winner strengthened, and what rests on a loser weakened.
 
     An abstraction of a loser is uncertain from now on. All of it is undone with the resolution.
 
@@ -615,7 +615,7 @@ def opposed_relationships(
     now: datetime,
     doubts: Iterable[Uncertainty] = (),
 ) -> Changes:
-    """Everything that a drift cycle writes of relationships that cannot both be so.
+    """Return everything that a drift cycle writes of relationships that cannot both be so.
 
     Parameters
     ----------
@@ -641,7 +641,7 @@ def opposed_relationships(
 
 
 def settled_relationship(record: Uncertainty, by: Settling, version: int, now: datetime) -> Changes:
-    """Everything that settling a doubt about relationships writes.
+    """Return everything that settling a doubt about relationships writes.
 
     Raises
     ------
@@ -664,7 +664,7 @@ def settled_relationship(record: Uncertainty, by: Settling, version: int, now: d
 
 
 def relationships_of(record: Uncertainty) -> dict[str, EdgeKey]:
-    """The relationships that a doubt is about, by side, as from, to and type."""
+    """Return the relationships that a doubt is about, by side, as from, to and type."""
     sides = zip(_SIDES, (record.a_id, record.b_id), (record.a_edge, record.b_edge), strict=True)
     return {side: (i, edge.to_id, edge.type) for side, i, edge in sides if i is not None and edge is not None}
 

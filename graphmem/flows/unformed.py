@@ -94,7 +94,7 @@ def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Seq
 
 
 def tentative_memory(job_id: str, said: Observation) -> Memory:
-    """A tentative memory of a message as it was said."""
+    """Return a tentative memory of a message as it was said."""
     return replace(
         blank_memory(said.at),
         id=job_id,

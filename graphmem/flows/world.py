@@ -151,7 +151,7 @@ async def find_concept(gm: Graphmem, institution: str, id: str) -> Concept | Non
 async def list_concepts(
     gm: Graphmem, institution: str, search: str | None, domain: str | None, first: int, after: str | None
 ) -> ConceptPage:
-    """A page of an institution's concepts: by id, or what a search finds, the best first.
+    """Return a page of an institution's concepts: by id, or what a search finds, the best first.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class _GivenWorld(_Given):
 
 
 def find_world(given: str) -> Path:
-    """The file of a world: one that lies at `given`, else the world of this name that ships with graphmem.
+    """Return the file of a world: one that lies at `given`, else the world of this name that ships with graphmem.
 
     Raises
     ------

@@ -47,7 +47,7 @@ class WorldChanges:
 def plan_import(
     world: World, draft: WorldDraft, *, replace: bool, name: str = MAIN_WORLD
 ) -> tuple[World, WorldChanges]:
-    """The world after an import, and what has to be written for it.
+    """Return the world after an import, and what has to be written for it.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def plan_import(
 
 
 def searched_text(concept: Concept) -> str:
-    """What is embedded of a concept for the search by meaning.
+    """Return what is embedded of a concept for the search by meaning.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def searched_text(concept: Concept) -> str:
 
 
 def ranked_concepts(search: str, found: Iterable[ConceptHit]) -> list[Concept]:
-    """What a search found, best first: named so, then what holds the words, then by full text and meaning.
+    """Return what a search found, best first: named so, then what holds the words, then by full text and meaning.
 
     What neither holds the words nor is found by full text needs a similarity of 0.7.
 

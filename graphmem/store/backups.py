@@ -145,7 +145,7 @@ def _edge_record(start: str, end: str, kind: str, properties: Mapping[str, Any])
 
 
 def tagged(value: Any) -> Any:
-    """A value of the database as JSON has it, from which `untagged` makes the same value.
+    """Return a value of the database as JSON has it, from which `untagged` makes the same value.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def tagged(value: Any) -> Any:
 
 
 def untagged(value: Any) -> Any:
-    """The value that `tagged` was made of, as the driver takes it."""
+    """Return the value that `tagged` was made of, as the driver takes it."""
     if isinstance(value, list):
         return [untagged(each) for each in value]
     if not isinstance(value, dict):
@@ -217,7 +217,7 @@ async def write_copy(graph: Graph, nodes: Sequence[Mapping[str, Any]], edges: Se
 
 
 def storable(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Properties as a node can hold them: what is made of parts becomes text; `name` is what Browser shows.
+    """Return properties as a node can hold them: what is made of parts becomes text; `name` is what Browser shows.
 
     Examples
     --------

@@ -30,7 +30,7 @@ _trail: ContextVar[BookmarkTrail | None] = ContextVar("bookmark_trail", default=
 
 
 def current_trail() -> BookmarkTrail | None:
-    """The trail of the request that is being answered; None outside of one."""
+    """Return the trail of the request that is being answered; None outside of one."""
     return _trail.get()
 
 

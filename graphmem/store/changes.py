@@ -550,7 +550,7 @@ def _memory_row(memory: Memory, properties: dict[str, Any], written: int) -> dic
 
 
 def _sealed_properties(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
-    """A memory's properties, its texts and embedding sealed."""
+    """Return a memory's properties, its texts and embedding sealed."""
     return clear_properties(MEMORY_NODE, memory) | {"considered": True} | sealed_memory(session, memory, vector)
 
 
@@ -559,7 +559,7 @@ def _rewritten(session: Session, row: Rewritten) -> dict[str, Any]:
 
 
 def _created(session: Session, changes: Changes, new: New) -> dict[str, Any]:
-    """The properties of a new memory; of an episode with the response to its surprise."""
+    """Return the properties of a new memory; of an episode with the response to its surprise."""
     memory, formed = new.memory, changes.formed
     properties = _sealed_properties(session, memory, new.vector)
     if new.span is not None:
@@ -574,7 +574,7 @@ def _created(session: Session, changes: Changes, new: New) -> dict[str, Any]:
 
 
 def _sourced(memory_id: str, span: Span, origin: Origin | None, now: datetime) -> dict[str, Any]:
-    """A memory with the source that it comes from, and where in it."""
+    """Return a memory with the source that it comes from, and where in it."""
     if origin is None:
         raise ValueError("a memory needs a source")
     source = {"kind": origin.kind, "ref": origin.ref, "id": origin.id, "at": origin.at, "formed_at": now}
@@ -595,7 +595,7 @@ def _edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str
 
 
 def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:
-    """The keyed hash by which an entity is found again, and the id that is made of it."""
+    """Return the keyed hash by which an entity is found again, and the id that is made of it."""
     key = keyed_hash(keys, "entity", f"{kind}:{name.casefold()}")
     return key, f"entity-{key[:16]}"
 
@@ -606,7 +606,7 @@ def _question_properties(session: Session, label: str, question: Question) -> di
 
 
 def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:
-    """The same new values for several memories.
+    """Return the same new values for several memories.
 
     Examples
     --------
@@ -617,7 +617,7 @@ def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:
 
 
 def merged(updates: Iterable[Update]) -> tuple[Update, ...]:
-    """One update for each memory; of a field that is set twice the later value.
+    """Return one update for each memory; of a field that is set twice the later value.
 
     Examples
     --------

@@ -25,14 +25,14 @@ from graphmem.store.tampering import only_intact
 
 
 def clear_concern(raised: RaisedConcern) -> dict[str, Any]:
-    """The properties of a concern that anybody with access to the graph may see."""
+    """Return the properties of a concern that anybody with access to the graph may see."""
     return clear_properties(CONCERN_NODE, raised.concern) | {"probability": raised.probability, "level": raised.level}
 
 
 def sealed_concern(
     session: Session, raised: RaisedConcern, text: str, entry: LedgerEntry, vector: Vector | None = None
 ) -> dict[str, Any]:
-    """A concern with its message sealed, and the ledger entry that is kept of it."""
+    """Return a concern with its message sealed, and the ledger entry that is kept of it."""
     place = NodeSealer(session.keys, session, "Concern", raised.concern.id)
     return {
         "concern": clear_concern(raised) | {"text": place.seal("text", text)},
@@ -93,13 +93,13 @@ async def correct(
 
 
 async def is_corrected(graph: Graph, who: Who, concern_id: str) -> bool:
-    """True if a concern was taken back; `concern/find`."""
+    """Return whether a concern was taken back; `concern/find`."""
     rows = await graph.run("concern/find", who, id=concern_id)
     return bool(rows) and rows[0]["concern"].get("corrected_at") is not None
 
 
 async def list_concerns(graph: Graph, who: Who, since: datetime, limit: int) -> list[Concern]:
-    """A student's concerns since a moment, newest first, those taken back too; `concern/list`."""
+    """Return a student's concerns since a moment, newest first, those taken back too; `concern/list`."""
     rows = await graph.run("concern/list", who, since=since, limit=limit)
     return await only_intact(graph, who, rows, lambda row: opened_concern(row["concern"]))
 
@@ -111,18 +111,18 @@ async def count_open(graph: Graph, who: Who) -> int | None:
 
 
 async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, datetime]]) -> list[WellbeingWeek]:
-    """What is clear of some weeks, as counts and means; `concern/list_weeks`."""
+    """Return what is clear of some weeks, as counts and means; `concern/list_weeks`."""
     rows = await graph.run("concern/list_weeks", who, weeks=[{"start": start, "end": end} for start, end in weeks])
     return [from_row(WellbeingWeek, row, week=date.fromisoformat(row["week"])) for row in rows]
 
 
 def opened_concern(row: Row) -> Concern:
-    """A concern as it was found in the graph."""
+    """Return a concern as it was found in the graph."""
     return opened(Concern, CONCERN_NODE, row, None)
 
 
 def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: Stored) -> FalseAlarm:
-    """A concern that was taken back, with its message."""
+    """Return a concern that was taken back, with its message."""
     place = NodeSealer(session.keys, session, "Concern", concern_id)
     with readable("Concern", concern_id):
         return FalseAlarm(place.text("text", text), ConcernKind(kind), CONCERN_NODE.clear["urgency"].read(urgency))

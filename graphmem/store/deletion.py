@@ -29,7 +29,7 @@ async def finish_erasure(graph: Graph, who: Who) -> None:
 
 
 async def list_unfinished_erasures(graph: Graph, before: datetime, limit: int = 100) -> list[Who]:
-    """Students whose erasure began before a moment and has not ended; `erasure/list`."""
+    """Return students whose erasure began before a moment and has not ended; `erasure/list`."""
     rows = await graph.run("erasure/list", before=before, limit=limit)
     return [from_row(Who, row) for row in rows]
 

@@ -130,7 +130,7 @@ class StudentDocument(Part):
 
 
 def document_schema() -> dict[str, Any]:
-    """The JSON schema of the document, with the properties of each kind of node under `$defs`."""
+    """Return the JSON schema of the document, with the properties of each kind of node under `$defs`."""
     schema = StudentDocument.model_json_schema(by_alias=True)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     definitions = schema["$defs"]

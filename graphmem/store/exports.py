@@ -115,7 +115,7 @@ async def _rows_of(graph: Graph, session: Session, name: str, elements: Sequence
 
 
 def _exported_node(session: Session, lock: StudentLock, row: Row, turns: int, damage: Damage) -> Exported:
-    """A node's labels and properties, opened; without keys, embeddings and what serves a moment only.
+    """Return a node's labels and properties, opened; without keys, embeddings and what serves a moment only.
 
     A sealed value that does not open is left out, and named in `tampered`.
     """
@@ -153,7 +153,7 @@ def _keyed(session: Session, label: str, opened: Mapping[str, Any]) -> dict[str,
 
 
 def _made_of(session: Session, speaker: str | None, slot: str | None, told: Mapping[str, Any]) -> dict[str, str]:
-    """What the keyed hashes of a statement were made of."""
+    """Return what the keyed hashes of a statement were made of."""
     found, content = {}, f"{speaker or ''}\n{said(told['content'])}"
     if keyed_hash(session.keys, "content", content) == told["content_hash"]:
         found["content_hash"] = content
@@ -167,7 +167,7 @@ def _made_of(session: Session, speaker: str | None, slot: str | None, told: Mapp
 
 
 def _json_form(value: Any) -> Any:
-    """A value of the database as JSON has it; times in ISO 8601."""
+    """Return a value of the database as JSON has it; times in ISO 8601."""
     if isinstance(value, dict):
         return {name: _json_form(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -142,7 +142,7 @@ class Transaction:
         return [dict(record) async for record in result]
 
     def _checked(self, name: str, params: dict[str, Any]) -> tuple[queries.CypherStatement, dict[str, Any]]:
-        """A statement and its parameters with the student's."""
+        """Return a statement and its parameters with the student's."""
         query = self._queries[name]
         return query, _scoped(query, self.who, params)
 
@@ -251,7 +251,7 @@ class Graph:
         return await self.execute(query.noted, {queries.GIVEN: params | self._note(who, touched)}, reads=False)
 
     def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
-        """The parameters of a note of what a write touches."""
+        """Return the parameters of a note of what a write touches."""
         if not self.secrets:
             raise QueryError("What students keep is not written without the server secret.")
         note_id = urandom(16).hex()
@@ -385,7 +385,7 @@ def _scoped(query: queries.CypherStatement, who: Who | None, params: dict[str, A
 
 
 def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriver:
-    """A driver for one Neo4j; connects on first use.
+    """Return a driver for one Neo4j; connects on first use.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriv
 
 
 def _counts_fit(row: Row) -> bool:
-    """True if what a row tells of a student and its companion is of the declared types."""
+    """Return whether what a row tells of a student and its companion is of the declared types."""
     values = row | row.get("student", {}) | row.get("companion", {})
     return all(field.fits(values[name], required=True) for name, field in _EXPORTED.items() if name in values)
 
@@ -453,11 +453,11 @@ def translate(error: Exception) -> GraphmemError:
 
 
 def _passing(error: Exception) -> bool:
-    """True if the same statement may succeed in a moment."""
+    """Return whether the same statement may succeed in a moment."""
     return isinstance(error, OSError) or (isinstance(error, (ne.Neo4jError, ne.DriverError)) and error.is_retryable())
 
 
 def _is_made_twice(error: Exception) -> bool:
-    """True if two processes made an index or constraint at once; `IF NOT EXISTS` does not keep them apart."""
+    """Return whether two processes made an index or constraint at once; `IF NOT EXISTS` does not keep them apart."""
     code = (isinstance(error, ne.Neo4jError) and error.code) or ""
     return code.startswith("Neo.ClientError.Schema.") and code.endswith("AlreadyExists")

@@ -81,7 +81,7 @@ async def begin_import(graph: Graph, who: Who, token: str, now: datetime) -> Beg
 
 
 async def list_known_edges(graph: Graph, institution: str, concepts: Sequence[str], ids: Sequence[str]) -> set[str]:
-    """Those of some ids that are edges of the world between some concepts; `import/list_edge_ids`."""
+    """Return which of some ids are edges of the world between some concepts; `import/list_edge_ids`."""
     rows = await graph.run("import/list_edge_ids", institution=institution, concepts=concepts, edge_ids=ids)
     return {row["edge_id"] for row in rows}
 
@@ -159,7 +159,7 @@ def _ends(edge: ImportedEdge, element: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns: int) -> dict[str, Any]:
-    """A node as `import/create_nodes` takes it, its texts sealed for their new place."""
+    """Return a node as `import/create_nodes` takes it, its texts sealed for their new place."""
     forms, properties = NODE_KINDS[node.label].sealed, dict[str, Any]()
     for name, value in node.properties.items():
         if name in forms and value is not None:
@@ -189,5 +189,5 @@ def _values(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _driver_value(value: Any) -> Any:
-    """A value as the driver takes it: times in UTC."""
+    """Return a value as the driver takes it: times in UTC."""
     return value.astimezone(UTC) if isinstance(value, datetime) else value

@@ -51,11 +51,11 @@ class Pages:
     broken: set[int] = field(default_factory=set)
 
     def find(self, name: str) -> Entry | None:
-        """The entry of an element; None where it has none."""
+        """Return the entry of an element; None where it has none."""
         return self.entries.get(manifest.page_of(self.key, name), {}).get(name)
 
     def names(self) -> list[str]:
-        """Every element with an entry."""
+        """Return every element with an entry."""
         return [name for page in self.entries.values() for name in page]
 
     def put(self, name: str, entry: Entry | None) -> None:
@@ -133,7 +133,7 @@ def _root(graph: Graph, who: Who, content: bytes | None) -> Root | None:
 def _read_notes(
     graph: Graph, who: Who, root: Root, notes: Sequence[tuple[str, bytes | None]]
 ) -> tuple[Touched, dict[str, float | None]]:
-    """What the first notes say was touched, and of each of them when it was written.
+    """Return what the first notes say was touched, and of each of them when it was written.
 
     One that was altered or put back says nothing, and has no time; nor has one that somebody else takes in at this
     moment, whose content is gone.
@@ -209,7 +209,7 @@ def _edge_elements(rows: Iterable[Row], who: Who) -> list[Element]:
 
 
 def _end(labels: Sequence[str], node: Mapping[str, Any], who: Who) -> str | None:
-    """The name of an end of a relationship; None for a node that the hash does not cover."""
+    """Return the name of an end of a relationship; None for a node that the hash does not cover."""
     label = next((each for each in labels if each in INSIDE or each == "Concept"), None)
     if label is None:
         return None
@@ -265,14 +265,14 @@ def _entry_without(entry: Entry, names: Iterable[str]) -> Entry:
 
 
 def _facts_before(pages: Pages, oldest: int) -> set[str]:
-    """Facts whose number, as their entries have it, is smaller than that of the oldest of the ring."""
+    """Return facts whose number, as their entries have it, is smaller than that of the oldest of the ring."""
     numbers = {manifest.digest(pages.key, seq) for seq in range(max(0, oldest - LATEST_FACTS), oldest)}
     page = pages.entries.get(0, {})
     return {name for name, entry in page.items() if not manifest.is_edge(name) and entry.get("seq") in numbers}
 
 
 def _saved(graph: Graph, pages: Pages, before: Mapping[int, Mapping[str, Entry]], root: Root) -> dict[str, Any]:
-    """The pages that changed and the root with its sums brought up to date, as they are stored."""
+    """Return the pages that changed and the root with its sums brought up to date, as they are stored."""
     elements, sums, changed = root.elements, root.pages, []
     for number, page in pages.entries.items():
         was = before.get(number, {})
@@ -295,7 +295,7 @@ def _saved(graph: Graph, pages: Pages, before: Mapping[int, Mapping[str, Entry]]
 
 
 async def check_lock(graph: Graph, who: Who, stored: Mapping[str, Any], now: datetime) -> bool:
-    """True if what opens a student's keys is what the service wrote last.
+    """Return whether what opens a student's keys is what the service wrote last.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ async def _everything(graph: Graph, who: Who) -> dict[str, Element]:
 
 
 def _concepts(root: Root | None, who: Who, rows: Iterable[Row]) -> list[str]:
-    """Ids of the concepts that entries lead to."""
+    """Return ids of the concepts that entries lead to."""
     if root is None:
         return []
     names = [name for name in _opened_pages(root, who, rows).names() if manifest.is_edge(name)]
@@ -435,13 +435,13 @@ async def accept(graph: Graph, who: Who, now: datetime) -> bool:
 
 
 async def has_manifest(graph: Graph, who: Who) -> bool:
-    """True if a student has a manifest, of whatever state; `integrity/get_root`."""
+    """Return whether a student has a manifest, of whatever state; `integrity/get_root`."""
     rows = await graph.run("integrity/get_root", who)
     return bool(rows) and rows[0]["root"] is not None
 
 
 async def list_noted(graph: Graph, after: Who | None = None, limit: int = 200) -> list[Who]:
-    """A page of students with notes that were not taken in yet, those after another; `integrity/list_noted`."""
+    """Return a page of students with notes that were not taken in yet, those after another; `integrity/list_noted`."""
     after = after or Who("", "")
     rows = await graph.run(
         "integrity/list_noted", after_institution=after.institution, after_id=after.student_id, limit=limit
@@ -476,7 +476,7 @@ async def renew_seals(graph: Graph, limit: int = 500) -> int:
 
 
 def _renewed(graph: Graph, who: Who, content: bytes) -> bytes | None:
-    """A root sealed with the server secret; None where it is already, or nobody can open it."""
+    """Return a root sealed with the server secret; None where it is already, or nobody can open it."""
     with suppress(Tampered):
         manifest.opened_root(graph.secrets[:1], who, content)
         return None

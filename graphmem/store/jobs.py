@@ -198,7 +198,7 @@ async def release(graph: Graph, session: Session, lease: str, now: datetime) -> 
 
 
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
-    """The properties of a new job."""
+    """Return the properties of a new job."""
     payload = NodeSealer(session.keys, session, "Job", job.id).seal(
         "payload", _ADAPTERS[type(job.work)].dump_json(job.work).decode()
     )
@@ -206,7 +206,7 @@ def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
 
 
 def waiting_job(job_id: str, kind: Kind, payload: Stored, now: datetime) -> dict[str, Any]:
-    """The properties of a job nobody has tried yet."""
+    """Return the properties of a job nobody has tried yet."""
     return {
         "id": job_id,
         "kind": kind,
@@ -238,7 +238,7 @@ def check_payload(kind: str, payload: Any) -> None:
 
 
 def observation_text(observation: Observation) -> str:
-    """An observation as it is put into a sealed box."""
+    """Return an observation as it is put into a sealed box."""
     return _OBSERVATION.dump_json(observation).decode()
 
 
@@ -293,30 +293,30 @@ class WaitingTalk:
 
 
 async def count_waiting_talk(graph: Graph, who: Who) -> WaitingTalk:
-    """Turns of a student that wait to be formed; `job/count_waiting_talk`."""
+    """Return turns of a student that wait to be formed; `job/count_waiting_talk`."""
     (row,) = await graph.run("job/count_waiting_talk", who, kind=Kind.FORM)
     return from_row(WaitingTalk, row)
 
 
 async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:
-    """Those of some ids that are jobs of a student; `job/list_existing`."""
+    """Return which of some ids are jobs of a student; `job/list_existing`."""
     return {row["id"] for row in await graph.run("job/list_existing", who, ids=ids)}
 
 
 async def wait(graph: Graph, who: Who) -> bool:
-    """True if a job of a student waits; `job/any_waiting`."""
+    """Return whether a job of a student waits; `job/any_waiting`."""
     (row,) = await graph.run("job/any_waiting", who)
     return bool(row["waits"])
 
 
 async def runs(graph: Graph, who: Who, now: datetime) -> bool:
-    """True if somebody runs a job of a student at this moment; `job/any_running`."""
+    """Return whether somebody runs a job of a student at this moment; `job/any_running`."""
     (row,) = await graph.run("job/any_running", who, now=now)
     return bool(row["runs"])
 
 
 async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: int = 100) -> list[Due]:
-    """Students who have a job to be run and whose session runs, read in pages; `session/list_due`.
+    """Return students who have a job to be run and whose session runs, read in pages; `session/list_due`.
 
     All of them: one whose jobs cannot be run must not stand in front of the others for ever. Only those of whom
     nobody runs a job already.
@@ -326,7 +326,7 @@ async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: in
 
 
 async def find_token(graph: Graph, who: Who, now: datetime) -> str | None:
-    """The token of a student's running session, if one runs; `session/find_token`."""
+    """Return the token of a student's running session, if one runs; `session/find_token`."""
     rows = await graph.run("session/find_token", who, now=now)
     return bytes(rows[0]["token"]).decode() if rows else None
 
@@ -346,12 +346,12 @@ class JobFilter:
     state: JobState | None = None
 
     def params(self, now: datetime) -> dict[str, Any]:
-        """The parameters of a statement."""
+        """Return the parameters of a statement."""
         return asdict(self) | {"now": now}
 
 
 async def list_job_page(graph: Graph, wanted: JobFilter, after: Job | None, limit: int, now: datetime) -> list[Job]:
-    """Some jobs, newest first; `job/list_page`.
+    """Return some jobs, newest first; `job/list_page`.
 
     Parameters
     ----------
@@ -413,7 +413,7 @@ async def pages(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIter
 
 
 def _stored(payload: Any) -> Stored:
-    """A payload as the driver gives it; sealed ones become hashable."""
+    """Return a payload as the driver gives it; sealed ones become hashable."""
     return payload if isinstance(payload, str) else bytes(payload)
 
 
@@ -428,7 +428,7 @@ def from_us(value: int) -> datetime:
 
 
 async def count_by_state(graph: Graph) -> dict[tuple[str, str], int]:
-    """Jobs of all students, by kind and state; `job/count_by_state`."""
+    """Return jobs of all students, by kind and state; `job/count_by_state`."""
     return {(row["kind"], row["state"]): row["jobs"] for row in await graph.run("job/count_by_state")}
 
 

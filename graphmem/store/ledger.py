@@ -28,7 +28,7 @@ class StoredEntry:
 
 
 def entry_id(keys: Keys, category: LedgerCategory, content: str) -> str:
-    """The id of a ledger entry: the same for the same words, so that what is promoted twice is kept once.
+    """Return the id of a ledger entry: the same for the same words, so that what is promoted twice is kept once.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def entry_id(keys: Keys, category: LedgerCategory, content: str) -> str:
 
 
 def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | None) -> dict[str, Any]:
-    """The properties of an entry's node, texts and embedding sealed for it.
+    """Return the properties of an entry's node, texts and embedding sealed for it.
 
     For any statement that writes entries; one that forms them from a message creates by id what is not there, and
     leaves alone what is.
@@ -122,7 +122,7 @@ async def remove_entry(graph: Graph, session: Session, entry_id: str, now: datet
 async def list_stored_entries(
     graph: Graph, session: Session, now: datetime, category: LedgerCategory | None = None, active: bool | None = None
 ) -> list[StoredEntry] | None:
-    """A student's ledger with its embeddings, newest first; `ledger/list`. None when the session has ended.
+    """Return a student's ledger with its embeddings, newest first; `ledger/list`. None when the session has ended.
 
     What does not open is left out, and so is an entry whose category was changed by hand: its id tells.
     """
@@ -154,5 +154,5 @@ _RANKS = (SourceKind.SYSTEM, SourceKind.TEACHER, SourceKind.CHAT, SourceKind.LES
 
 
 def _giver(kinds: Sequence[str]) -> SourceKind | None:
-    """The kind of source that counts most, of those of an entry in the graph."""
+    """Return the kind of source that counts most, of those of an entry in the graph."""
     return min((source_kind(kind) for kind in kinds), key=_RANKS.index, default=None)

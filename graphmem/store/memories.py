@@ -108,7 +108,7 @@ def forgetting_curve(now: datetime) -> dict[str, Any]:
 
 
 def label_of(modality: Modality) -> str:
-    """The label of a memory's node.
+    """Return the label of a memory's node.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def label_of(modality: Modality) -> str:
 
 
 async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState | None:
-    """How far what is remembered has come; `memory/get_state`.
+    """Return how far what is remembered has come; `memory/get_state`.
 
     None when the session has ended, which another process may have done.
     """
@@ -178,7 +178,7 @@ async def list_linked(
 
 
 async def list_used(graph: Graph, session: Session, since: datetime) -> list[Standing]:
-    """How the memories stand that were used since a moment; `memory/list_used`."""
+    """Return how the memories stand that were used since a moment; `memory/list_used`."""
     (row,) = await graph.run("memory/list_used", session, since=since)
     return await only_intact(graph, session, row["memories"], _read_standing)
 
@@ -194,7 +194,7 @@ def _read_standing(row: Sequence[Any]) -> Standing:
 
 
 async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
-    """Some memories by id, in their order, opened where there is a session; `memory/find`.
+    """Return some memories by id, in their order, opened where there is a session; `memory/find`.
 
     Unknown ids are left out, and so is what does not open.
     """
@@ -258,7 +258,7 @@ def _filtered(wanted: Filter, now: datetime) -> dict[str, Any]:
 async def list_around(
     graph: Graph, who: Who, centre: Neighbourhood, session: Session | None
 ) -> tuple[list[Memory], list[Edge]] | None:
-    """A memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory."""
+    """Return a memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory."""
     rows = await graph.run("memory/list_around", who, **asdict(centre))
     if not rows:
         return None
@@ -267,7 +267,7 @@ async def list_around(
 
 
 async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
-    """The edges of some memories by the memory's id, strongest first; `memory/list_edges`.
+    """Return the edges of some memories by the memory's id, strongest first; `memory/list_edges`.
 
     Every id asked for is a key; one that is not known has no edges.
     """
@@ -275,7 +275,7 @@ async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, li
 
 
 async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
-    """The sources of some memories by the memory's id, oldest first; `memory/list_sources`.
+    """Return the sources of some memories by the memory's id, oldest first; `memory/list_sources`.
 
     Every id asked for is a key; one that is not known has no sources.
     """
@@ -285,7 +285,7 @@ async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, 
 async def list_entities(
     graph: Graph, who: Who, ids: Sequence[str], session: Session | None
 ) -> dict[str, list[NamedEntity]]:
-    """The entities that some memories speak of, by the memory's id; `memory/list_entities`.
+    """Return the entities that some memories speak of, by the memory's id; `memory/list_entities`.
 
     Every id asked for is a key. Names are opened where there is a session.
     """
@@ -309,7 +309,7 @@ async def _by_memory(
 
 
 async def list_spanless(graph: Graph, who: Who) -> list[str]:
-    """Ids of memories that name no place in any source; `memory/list_spanless`."""
+    """Return ids of memories that name no place in any source; `memory/list_spanless`."""
     (row,) = await graph.run("memory/list_spanless", who)
     return list(row["ids"])
 
@@ -372,7 +372,7 @@ def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes
 
 
 def _opened_vectors(memory: Memory, vector: Vector, parts: Sequence[Vector]) -> LoadedMemory:
-    """A memory with its embedding, and its statements with theirs."""
+    """Return a memory with its embedding, and its statements with theirs."""
     if not parts:
         return LoadedMemory(memory, vector)
     statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
@@ -425,25 +425,25 @@ class MemoryStanding:
 
 
 async def find_marks(graph: Graph, session: Session, now: datetime) -> Marks | None:
-    """The marks of a student; None when the session has ended; `event/get_marks`."""
+    """Return the marks of a student; None when the session has ended; `event/get_marks`."""
     rows = await graph.run("event/get_marks", session, now=now)
     return Marks(**rows[0]) if rows else None
 
 
 async def list_standings(graph: Graph, who: Who, since: int) -> dict[str, MemoryStanding]:
-    """Memories written after a version of the student's, as they stand, by id; `event/list_standings`."""
+    """Return memories written after a version of the student's, as they stand, by id; `event/list_standings`."""
     rows = await graph.run("event/list_standings", who, since=since)
     return {row["id"]: from_row(MemoryStanding, row) for row in rows}
 
 
 async def list_event_ids(graph: Graph, who: Who) -> tuple[Iterable[str], Iterable[str]]:
-    """Ids of all memories and of all concerns of a student; `event/list_ids`."""
+    """Return ids of all memories and of all concerns of a student; `event/list_ids`."""
     (row,) = await graph.run("event/list_ids", who)
     return row["memories"], row["concerns"]
 
 
 async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[Edge] | None:
-    """The edges between a student's memories; `compression/list_edges`. None when the session has ended."""
+    """Return the edges between a student's memories; `compression/list_edges`. None when the session has ended."""
     rows = await graph.run("compression/list_edges", session, now=now)
     if not rows:
         return None
@@ -451,7 +451,7 @@ async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[
 
 
 async def find_compressions(graph: Graph, who: Who, limit: int) -> list[Compression]:
-    """Compressions, newest first; `compression/list`."""
+    """Return compressions, newest first; `compression/list`."""
     rows = await graph.run("compression/list", who, limit=limit)
     return await only_intact(graph, who, rows[0]["compressions"], _compression) if rows else []
 

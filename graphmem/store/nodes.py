@@ -112,7 +112,7 @@ class Field:
         return None if value is None and self.may_be_none else self.read(value)
 
     def fits(self, value: Any, *, required: bool = False) -> bool:
-        """True if a value of the database is of its type, or need not be there."""
+        """Return whether a value of the database is of its type, or need not be there."""
         if value is None:
             return self.may_be_none or not required
         if type(value) is int and _bare_hint(self.type) is AwareDatetime:
@@ -423,12 +423,12 @@ _EMBEDDING = Field("embedding", list[float] | None, SealedForm.VECTOR, exported=
 
 
 def _count_field(name: str, type_: Any) -> Field:
-    """A property of a student that counts what was done, which the integrity hash does not cover."""
+    """Return a property of a student that counts what was done, which the integrity hash does not cover."""
     return Field(name, type_, hashed=False)
 
 
 def _locked(name: str, type_: Any = bytes) -> Field:
-    """A property of a student that opens the rest, or says where it comes from, which is not exported."""
+    """Return a property of a student that opens the rest, or says where it comes from, which is not exported."""
     return Field(name, type_, exported=False)
 
 

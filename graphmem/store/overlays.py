@@ -35,13 +35,13 @@ async def find_versions(graph: Graph, who: Who) -> tuple[int, int] | None:
 
 
 async def list_known_ids(graph: Graph, who: Who) -> list[str]:
-    """Ids of the concepts that a student knows; `overlay/list_ids`."""
+    """Return ids of the concepts that a student knows; `overlay/list_ids`."""
     rows = await graph.run("overlay/list_ids", who)
     return list(rows[0]["ids"]) if rows else []
 
 
 async def list_unknown_concepts(graph: Graph, institution: str, ids: Sequence[str]) -> list[str]:
-    """Those of some ids that are no concept of the world; `overlay/list_unknown`."""
+    """Return which of some ids are no concept of the world; `overlay/list_unknown`."""
     return [row["id"] for row in await graph.run("overlay/list_unknown", institution=institution, ids=ids)]
 
 
@@ -135,12 +135,12 @@ async def _set_retentions(tx: Transaction, ids: Sequence[str], plan: Plan) -> di
 
 
 async def find_practice(graph: Graph, who: Who, ids: Sequence[str]) -> Mapping[str, list[Practice]]:
-    """All practice of some known concepts, by their ids; `overlay/list_practice`."""
+    """Return all practice of some known concepts, by their ids; `overlay/list_practice`."""
     return {row["id"]: _practice(row) for row in await graph.run("overlay/list_practice", who, ids=ids)}
 
 
 async def find_evidence(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> Mapping[str, tuple[str, ...]]:
-    """Ids of the memories that speak of some concepts, by their ids; `overlay/list_evidence`."""
+    """Return ids of the memories that speak of some concepts, by their ids; `overlay/list_evidence`."""
     rows = await graph.run("overlay/list_evidence", who, ids=ids, limit=limit)
     return {row["id"]: tuple(row["memories"]) for row in rows}
 
@@ -156,7 +156,7 @@ def _practice(row: Row) -> list[Practice]:
 async def list_known(
     graph: Graph, who: Who, after: str, limit: int, session: Session | None = None
 ) -> tuple[int, list[Known]]:
-    """Number of known concepts, and a page of them by id, with their notes in a session; `overlay/list_page`."""
+    """Return the number of known concepts, and a page of them by id, notes only in a session; `overlay/list_page`."""
     rows = await graph.run("overlay/list_page", who, after=after, limit=limit)
     damage = Damage()
     listed = [each for row in rows for each in row["known"]]
@@ -166,19 +166,19 @@ async def list_known(
 
 
 async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> list[Known]:
-    """Known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
+    """Return known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
     rows = await graph.run("overlay/list_due", who, after=after, limit=limit)
     return await only_intact(graph, who, rows, lambda row: _read_known(who, None, row["known"], Damage()))
 
 
 async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
-    """Some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
+    """Return some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
     rows = await graph.run("overlay/list_held", who, ids=ids)
     return await only_intact(graph, who, rows, lambda row: _read_known(who, None, row["known"], Damage()))
 
 
 async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
-    """How a student holds what was practised or set by hand, by concept id; `overlay/list_retentions`."""
+    """Return how a student holds what was practised or set by hand, by concept id; `overlay/list_retentions`."""
     (row,) = await graph.run("overlay/list_retentions", who)
     found = await only_intact(graph, who, row["held"], lambda held: (held[0], _retention(*held)))
     return {id: held for id, held in found if held is not None}
@@ -201,7 +201,7 @@ def _retention(concept_id: str, *held: Any) -> Retained | None:
 
 
 async def list_discovered(graph: Graph, who: Who) -> list[str]:
-    """Ids of the edges that a student found; `overlay/list_discovered`."""
+    """Return ids of the edges that a student found; `overlay/list_discovered`."""
     return [row["edge_id"] for row in await graph.run("overlay/list_discovered", who)]
 
 

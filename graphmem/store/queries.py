@@ -144,7 +144,7 @@ def parse(name: str, source: str) -> CypherStatement:
 
 
 def explained(text: str) -> str:
-    """The statement that has Neo4j plan this one, for when it is run, and does nothing else.
+    """Return the statement that has Neo4j plan this one, for when it is run, and does nothing else.
 
     Examples
     --------
@@ -156,18 +156,18 @@ def explained(text: str) -> str:
 
 
 def _as_sent(source: str) -> str:
-    """A statement that looks up each of its parameters in the one that is sent."""
+    """Return a statement that looks up each of its parameters in the one that is sent."""
     return _PARAMETER_IN_CODE.sub(lambda found: found["other"] or f"${GIVEN}.{found['name']}", source)
 
 
 def load() -> dict[str, CypherStatement]:
-    """Every statement that the service runs, by name: `noun/verb`."""
+    """Return every statement that the service runs, by name: `noun/verb`."""
     folders = [each for each in sorted(CYPHER.iterdir()) if each.is_dir() and each.name not in NOT_LOADED]
     return {name: query for folder in folders for name, query in load_folder(folder.name).items()}
 
 
 def load_folder(noun: str) -> dict[str, CypherStatement]:
-    """The statements of one folder, by name.
+    """Return the statements of one folder, by name.
 
     Examples
     --------
@@ -197,12 +197,12 @@ def _for_kinds(name: str, source: str) -> Iterator[tuple[str, str]]:
 
 
 def read(name: str) -> str:
-    """The text of one Cypher file."""
+    """Return the text of one Cypher file."""
     return (CYPHER / f"{name}.cypher").read_text("utf-8")
 
 
 def browser_query(institution: str, student_id: str) -> str:
-    """The statement that draws one student's graph in Neo4j Browser, to be put into its address.
+    """Return the statement that draws one student's graph in Neo4j Browser, to be put into its address.
 
     An address carries no parameters, so the values stand in it, quoted.
 

@@ -130,7 +130,7 @@ async def _reseal_nodes(keys: Rekeying, elements: list[str], damage: Damage, now
 
 
 def _resealed(keys: Rekeying, who: Who, label: str, row: Row, turns: int, damage: Damage) -> dict[str, bytes]:
-    """The sealed properties of a node that the keys before open, sealed with those after."""
+    """Return the sealed properties of a node that the keys before open, sealed with those after."""
     properties, found = row["properties"], {}
     for name in NODE_KINDS[label].sealed.keys() & properties.keys():
         if not isinstance(value := properties[name], bytes | bytearray):
@@ -146,7 +146,7 @@ def _resealed(keys: Rekeying, who: Who, label: str, row: Row, turns: int, damage
 
 
 def _again(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) -> bytes | None:
-    """A sealed value, sealed anew; None where that was done already.
+    """Return a sealed value, sealed anew; None where that was done already.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def _again(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) 
 
 
 def _reboxed(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) -> bytes | None:
-    """An observation, sealed for the next public key; None where that was done already."""
+    """Return an observation, sealed for the next public key; None where that was done already."""
     try:
         text = open_sealed_box(keys.before, who, keys.lock_before, value)
     except Tampered:

@@ -39,18 +39,18 @@ def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def moment(value: Any) -> datetime:
-    """A datetime of the database as an aware Python datetime in UTC."""
+    """Return a datetime of the database as an aware Python datetime in UTC."""
     native: datetime = value.to_native()
     return native.astimezone(UTC)
 
 
 def from_ms(value: int) -> datetime:
-    """Milliseconds since 1970 as an aware datetime in UTC."""
+    """Return milliseconds since 1970 as an aware datetime in UTC."""
     return datetime.fromtimestamp(value / 1000, UTC)
 
 
 def source_kind(kind: str) -> SourceKind:
-    """The kind of a source as it is found in the graph.
+    """Return the kind of a source as it is found in the graph.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _DROP = "CYPHER 25\nDROP"
 
 
 def commands() -> list[str]:
-    """The commands of `cypher/schema.cypher`, in their order."""
+    """Return the commands of `cypher/schema.cypher`, in their order."""
     code = "\n".join(line for line in queries.read("schema").splitlines() if not line.startswith("//"))
     return [f"CYPHER 25\n{command.strip()}" for command in code.split(";") if command.strip()]
 
@@ -79,7 +79,7 @@ async def apply_commands(graph: Graph) -> None:
 
 
 def _made_name(command: str) -> str:
-    """The name of the constraint or index that a command makes or drops."""
+    """Return the name of the constraint or index that a command makes or drops."""
     (name,) = re.findall(r"(?:CONSTRAINT|INDEX) (\w+) IF", command)
     return str(name)
 
@@ -120,5 +120,5 @@ async def set_embedder(graph: Graph, embedder: str, dimension: int, now: datetim
 
 
 async def count_labels(graph: Graph, institution: str) -> dict[str, int]:
-    """Number of nodes of each kind that an institution has; `graph/list_labels`."""
+    """Return the number of nodes of each kind that an institution has; `graph/list_labels`."""
     return {row["label"]: row["nodes"] for row in await graph.run("graph/list_labels", institution=institution)}

@@ -15,7 +15,7 @@ from graphmem.store.rows import REMARK, from_ms, readable, source_kind
 
 
 def kind_in_graph(kind: SourceKind) -> str:
-    """The kind in the graph of what is observed.
+    """Return the kind in the graph of what is observed.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def kind_in_graph(kind: SourceKind) -> str:
 
 
 def opened_source(source_id: str, kind: str, ref: str, at: int) -> Source:
-    """A source as it was found in the graph."""
+    """Return a source as it was found in the graph."""
     with readable("Source", source_id):
         return Source(source_id, source_kind(kind), ref, from_ms(at))
 
@@ -64,7 +64,7 @@ async def save_observations(
 
 
 async def find_formed(graph: Graph, session: Session, source_id: str, now: datetime) -> list[str] | None:
-    """Ids of the memories that come from an observation alone; `source/find_formed`.
+    """Return ids of the memories that come from an observation alone; `source/find_formed`.
 
     None without such an observation, or when the session has ended.
     """
@@ -79,7 +79,7 @@ async def delete_contents(graph: Graph, session: Session, source_id: str, now: d
 
 
 def observed_id(observed: Observation) -> str:
-    """The id of an observation's source."""
+    """Return the id of an observation's source."""
     return f"source-{observed_key(observed)}"
 
 
@@ -90,7 +90,7 @@ def observed_key(observed: Observation) -> str:
 
 
 def observed_concern(observed: Observation, danger: Danger) -> RaisedConcern:
-    """The concern that an observation raises."""
+    """Return the concern that an observation raises."""
     concern = Concern(
         f"concern-{observed_key(observed)}", danger.kind, danger.urgency, danger.about, observed.at.astimezone(UTC)
     )

@@ -88,7 +88,7 @@ async def settle_sealing(graph: Graph, institution: str, *, clear: bool, now: da
 
 
 async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
-    """A student and the lock of its keys; `student/find`."""
+    """Return a student and the lock of its keys; `student/find`."""
     rows = await graph.read_counts("student/find", who, now=now)
     if not rows:
         return None
@@ -152,7 +152,7 @@ def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> dict[str, Any
 
 
 async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
-    """Number of students of an institution, and a page of them by id; `student/list_page`."""
+    """Return the number of students of an institution, and a page of them by id; `student/list_page`."""
     given: dict[str, Any] = {"institution": institution, "after": after, "limit": limit}
     (row,) = await graph.run("student/list_page", **given)
     broken = [each for each, at, *_ in row["students"] if not STUDENT_NODE.clear["created_at"].fits(at, required=True)]
@@ -170,7 +170,7 @@ async def count_students(graph: Graph, who: Who) -> tuple[int, int]:
 
 
 async def list_student_ids(graph: Graph, institution: str) -> list[str]:
-    """The ids of an institution's students; `student/list`."""
+    """Return the ids of an institution's students; `student/list`."""
     (row,) = await graph.run("student/list", institution=institution)
     return list(row["ids"])
 
@@ -209,7 +209,7 @@ async def save_public_key(graph: Graph, who: Who, public_key: bytes, seal: bytes
 
 
 async def list_unvouched(graph: Graph, limit: int) -> list[Who]:
-    """Students of an older schema that no server has vouched for; `student/list_unvouched`."""
+    """Return students of an older schema that no server has vouched for; `student/list_unvouched`."""
     rows = await graph.run("student/list_unvouched", limit=limit)
     return [from_row(Who, row) for row in rows]
 
@@ -317,7 +317,7 @@ async def keep_closing(graph: Graph, closing: Session, worked_until: datetime) -
 
 
 async def list_closing(graph: Graph, now: datetime, limit: int = 100) -> list[Who]:
-    """Students with a closing session that no process is at; `session/list_closing`."""
+    """Return students with a closing session that no process is at; `session/list_closing`."""
     rows = await graph.run("session/list_closing", now=now, limit=limit)
     return [from_row(Who, row) for row in rows]
 
@@ -335,7 +335,7 @@ async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -
 
 
 async def list_running(graph: Graph, held: Sequence[Who], now: datetime) -> set[Who]:
-    """Those of some students whose session runs; `session/list_running`."""
+    """Return which of some students have a running session; `session/list_running`."""
     rows = await graph.run("session/list_running", students=[asdict(each) for each in held], now=now)
     return {from_row(Who, row) for row in rows}
 
@@ -347,7 +347,7 @@ async def count_sessions(graph: Graph, now: datetime) -> int:
 
 
 def lock_properties(lock: StudentLock) -> dict[str, Any]:
-    """The properties of a student that hold what opens the keys."""
+    """Return the properties of a student that hold what opens the keys."""
     properties = asdict(lock)
     argon2, clear = properties.pop("argon2"), properties.pop("clear")
     properties |= {"sealing": SEALING_OFF} if clear else {}
@@ -388,5 +388,5 @@ async def save_revocation(graph: Graph, institution: str, token_id: str, now: da
 
 
 async def list_stored_tokens(graph: Graph, institution: str, limit: int) -> list[ServiceToken]:
-    """An institution's service tokens, the newest first; `token/list`."""
+    """Return an institution's service tokens, the newest first; `token/list`."""
     return [from_row(ServiceToken, row) for row in await graph.run("token/list", institution=institution, limit=limit)]

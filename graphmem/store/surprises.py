@@ -49,7 +49,7 @@ async def find_surprised(graph: Graph, session: Session, memory_id: str) -> Surp
 
 
 async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
-    """The responses that some episodes keep, by the episode's id; `surprise/list_responses`.
+    """Return the responses that some episodes keep, by the episode's id; `surprise/list_responses`.
 
     An id of any other memory, or of none, is left out.
     """
@@ -69,7 +69,7 @@ def _response(session: Session, memory_id: str, sealed: Stored | None) -> Surpri
 
 
 async def list_open_questions(graph: Graph, session: Session) -> list[Question]:
-    """Questions nobody has answered, longest waiting first; `question/list`."""
+    """Return questions nobody has answered, longest waiting first; `question/list`."""
     rows = await graph.run("question/list", session)
     return await only_intact(graph, session, rows, lambda row: opened_question(session, row["question"]))
 

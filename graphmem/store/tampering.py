@@ -40,7 +40,7 @@ class Damage(list[Tampered]):
     """What did not open while something was read."""
 
     def opened(self, read: Callable[[], T]) -> T | None:
-        """What `read` gives; None where a sealed value does not open, which is remembered.
+        """Return what `read` gives; None where a sealed value does not open, which is remembered.
 
         Examples
         --------
@@ -57,7 +57,7 @@ class Damage(list[Tampered]):
             return None
 
     def intact(self, rows: Iterable[R], read: Callable[[R], T]) -> list[T]:
-        """What `read` gives of those rows whose sealed values open."""
+        """Return what `read` gives of those rows whose sealed values open."""
         found = []
         for row in rows:
             try:
@@ -68,7 +68,7 @@ class Damage(list[Tampered]):
 
 
 async def only_intact(graph: Graph, who: Who, rows: Iterable[R], read: Callable[[R], T]) -> list[T]:
-    """What `read` gives of those rows whose sealed values open; the others are reported."""
+    """Return what `read` gives of those rows whose sealed values open; the others are reported."""
     damage, rows = Damage(), list(rows)
     long = len(rows) >= MANY_ROWS
     found = await asyncio.to_thread(damage.intact, rows, read) if long else damage.intact(rows, read)

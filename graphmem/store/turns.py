@@ -240,7 +240,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
 
 
 def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
-    """The parameters of `turn/complete`."""
+    """Return the parameters of `turn/complete`."""
     outcome = write.outcome
     place = NodeSealer(session.keys, session, "Turn", outcome.turn_id)
     return {
@@ -307,13 +307,13 @@ def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
 
 
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
-    """The turns of the running conversation, oldest first; `turn/list`."""
+    """Return the turns of the running conversation, oldest first; `turn/list`."""
     (row,) = await graph.run("turn/list", session)
     return await only_intact(graph, session, row["turns"], lambda turn: _stored_turn(session, turn))
 
 
 async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime | None = None) -> list[Fact]:
-    """A student's facts, newest first, those learned by a moment where one is given; `fact/list`."""
+    """Return a student's facts, newest first, those learned by a moment where one is given; `fact/list`."""
     (row,) = await graph.run("fact/list", session, limit=limit, as_of=as_of)
     return await only_intact(graph, session, row["facts"], lambda fact: _fact(session, fact))
 
@@ -325,7 +325,7 @@ async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetim
 
 
 async def list_unanswered(graph: Graph, session: Session) -> list[Received]:
-    """Messages of a student that were not answered, oldest first; `turn/list_waiting`."""
+    """Return messages of a student that were not answered, oldest first; `turn/list_waiting`."""
     rows = await graph.run("turn/list_waiting", session)
     return await only_intact(graph, session, rows, lambda row: _received(session, row))
 
@@ -365,7 +365,7 @@ def _companion(session: Session, row: Row) -> Companion:
 
 
 def _nameless(row: Row) -> Companion:
-    """A companion whose persona does not open."""
+    """Return a companion whose persona does not open."""
     return Companion(NO_NAME, "", row["tolerance"], tuple(row["expertise"]))
 
 
@@ -425,7 +425,7 @@ def _received(session: Session, turn: Row, field: str = "given_reply") -> Receiv
 
 
 def _stored_turn(session: Session, row: Sequence[Any]) -> StoredTurn:
-    """A turn as `turn/list` returns it."""
+    """Return a turn as `turn/list` returns it."""
     turn_id, at, text, reply, replied_by, task, opener = row
     place = NodeSealer(session.keys, session, "Turn", turn_id)
     with readable("Turn", turn_id):

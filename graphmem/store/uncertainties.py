@@ -83,7 +83,7 @@ class Recorded:
 
 
 async def find_uncertainty(graph: Graph, session: Session, uncertainty_id: str) -> Recorded | None:
-    """One uncertainty, opened; `uncertainty/list`. None where there is none of this id."""
+    """Return one uncertainty, opened; `uncertainty/list`. None where there is none of this id."""
     rows = await _list(graph, session, {"ids": [uncertainty_id]})
     found = await only_intact(graph, session, rows, lambda row: _recorded(session, row))
     return found[0] if found else None
@@ -109,13 +109,13 @@ async def find_uncertainties(
     memory_ids: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
 ) -> list[Uncertainty]:
-    """A student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
+    """Return a student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
     wanted = {"states": states, "severity": severity, "ids": ids, "memory_ids": memory_ids}
     return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened_doubt(who, row, session))
 
 
 async def list_opposed_edges(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> list[tuple[Edge, Edge]]:
-    """Pairs of relationships of some memories that cannot both be so; `uncertainty/list_opposed_edges`."""
+    """Return pairs of relationships of some memories that cannot both be so; `uncertainty/list_opposed_edges`."""
     rows = await graph.run("uncertainty/list_opposed_edges", who, ids=ids, limit=limit)
     return await only_intact(graph, who, rows, lambda row: (_read_edge(*row["one"]), _read_edge(*row["other"])))
 

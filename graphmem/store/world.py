@@ -18,7 +18,7 @@ FUZZY_LETTERS = 4
 
 
 async def load_world(graph: Graph, institution: str) -> World:
-    """All concepts and edges of an institution, read in pages; `world/list`."""
+    """Return all concepts and edges of an institution, read in pages; `world/list`."""
     concepts: dict[str, Concept] = {}
     edges: dict[str, WorldEdge] = {}
     names: dict[str, str] = {}
@@ -36,7 +36,7 @@ async def load_world(graph: Graph, institution: str) -> World:
 
 
 async def list_names(graph: Graph, institution: str) -> list[Concept]:
-    """All concepts of an institution, read in pages; `world/list_names`."""
+    """Return all concepts of an institution, read in pages; `world/list_names`."""
     concepts: list[Concept] = []
     after = ""
     while True:
@@ -70,7 +70,7 @@ async def save_concepts(graph: Graph, institution: str, world: str, concepts: Se
 
 
 async def list_unembedded(graph: Graph, institution: str, after: str, limit: int) -> list[Concept]:
-    """Concepts after a certain one that have no embedding, by id; `world/list_unembedded`."""
+    """Return concepts after a certain one that have no embedding, by id; `world/list_unembedded`."""
     rows = await graph.run("world/list_unembedded", institution=institution, after=after, limit=limit)
     return [concept_of(row["concept"]) for row in rows]
 
@@ -111,12 +111,12 @@ async def delete_world_edges(graph: Graph, institution: str, edges: Sequence[Wor
 
 
 async def list_through_grade(graph: Graph, institution: str, grade: int) -> list[str]:
-    """Ids of the concepts that are taught up to a school year; `world/list_through_grade`."""
+    """Return ids of the concepts that are taught up to a school year; `world/list_through_grade`."""
     return [row["id"] for row in await graph.run("world/list_through_grade", institution=institution, grade=grade)]
 
 
 async def find_stored_concept(graph: Graph, institution: str, id: str) -> Concept | None:
-    """A concept by its id; `concept/find`."""
+    """Return a concept by its id; `concept/find`."""
     rows = await graph.run("concept/find", institution=institution, id=id)
     return concept_of(rows[0]["concept"]) if rows else None
 
@@ -124,7 +124,7 @@ async def find_stored_concept(graph: Graph, institution: str, id: str) -> Concep
 async def list_concept_page(
     graph: Graph, institution: str, domain: str | None, after: str, limit: int
 ) -> tuple[int, list[Concept]]:
-    """Number of concepts, and a page of them by id; `concept/list_page`."""
+    """Return the number of concepts, and a page of them by id; `concept/list_page`."""
     (row,) = await graph.run("concept/list_page", institution=institution, domain=domain, after=after, limit=limit)
     return row["total"], [concept_of(each) for each in row["concepts"]]
 
@@ -132,7 +132,7 @@ async def list_concept_page(
 async def search_concepts(
     graph: Graph, institution: str, search: str, vector: Vector, domain: str | None, limit: int
 ) -> list[ConceptHit]:
-    """Concepts that hold some words, are like them by full text, or near in meaning; `concept/search`."""
+    """Return concepts that hold some words, are like them by full text, or near in meaning; `concept/search`."""
     rows = await graph.run(
         "concept/search",
         institution=institution,
@@ -146,7 +146,7 @@ async def search_concepts(
 
 
 def _lucene(institution: str, search: str) -> str:
-    """A query of the full-text index: any of the words, whole, begun or with a wrong letter."""
+    """Return a query of the full-text index: any of the words, whole, begun or with a wrong letter."""
     found = re.findall(r"\w+", search.casefold())[:MOST_SEARCHED]
     words = [f"{word}^4 {word}*^2 {word}~1" if len(word) >= FUZZY_LETTERS else f"{word}^4 {word}*" for word in found]
     named = institution.replace("\\", "\\\\").replace('"', '\\"')
@@ -158,7 +158,7 @@ def _lucene(institution: str, search: str) -> str:
 
 
 def concept_of(row: Sequence[Any]) -> Concept:
-    """A concept as the statements return it: id, name, aliases, description, domain, grade, misconceptions."""
+    """Return a concept as the statements return it: id, name, aliases, description, domain, grade, misconceptions."""
     id, name, aliases, description, domain, grade, misconceptions = row
     # Concepts imported before there were misconceptions have none.
     return Concept(id, name, tuple(aliases), description, domain, grade, tuple(misconceptions or ()))
