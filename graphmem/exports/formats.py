@@ -31,15 +31,16 @@ class Line(NamedTuple):
 def _chatgpt(chat: ExportElement) -> Iterator[Line | str]:
     """Yield the thread that ChatGPT shows last: from `current_node` up to the root of `mapping`."""
     nodes = chat["mapping"]
-    leaf = chat.get("current_node") or next((name for name in reversed(nodes) if not nodes[name].get("children")), None)
-    path: list[ExportElement] = []
-    while leaf in nodes and len(path) <= len(nodes):
-        path.append(nodes[leaf])
-        leaf = nodes[leaf].get("parent")
-    yield from ["another version of an edited message"] * sum(
-        bool(node.get("message")) for name, node in nodes.items() if node not in path
+    leaf: Any = chat.get("current_node") or next(
+        (name for name in reversed(nodes) if not nodes[name].get("children")), None
     )
-    for message in (node["message"] for node in reversed(path) if node.get("message")):
+    path: dict[str, ExportElement] = {}
+    while leaf in nodes and leaf not in path:
+        path[leaf] = nodes[leaf]
+        leaf = nodes[leaf].get("parent")
+    beside = [node for name, node in nodes.items() if name not in path and node.get("message")]
+    yield from ["another version of an edited message"] * len(beside)
+    for message in (node["message"] for node in reversed(path.values()) if node.get("message")):
         role, content = message["author"]["role"], message.get("content") or {}
         hidden = message.get("weight") == 0 or (message.get("metadata") or {}).get(
             "is_visually_hidden_from_conversation"
@@ -50,12 +51,11 @@ def _chatgpt(chat: ExportElement) -> Iterator[Line | str]:
         elif content.get("content_type") not in ("text", "multimodal_text"):
             yield "a message without text"
         else:
-            parts = content.get("parts") or []
-            yield from ["a picture or a file"] * sum(not isinstance(part, str) for part in parts)
-            text = "\n".join(part for part in parts if isinstance(part, str))
-            yield Line(
-                str(chat.get("conversation_id") or chat.get("id")), role, text, _moment(message.get("create_time"))
-            )
+            # What was spoken is a part with a text of its own.
+            texts = [part if isinstance(part, str) else part.get("text") for part in content.get("parts") or []]
+            yield from ["a picture or a file"] * sum(text is None for text in texts)
+            at = _moment(message.get("create_time") or chat.get("create_time"))
+            yield Line(str(chat.get("conversation_id") or chat.get("id")), role, "\n".join(filter(None, texts)), at)
 
 
 def _mem0(memory: ExportElement) -> Iterator[Line | str]:
