@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from make_reader import lines, typed
+from layers import typed
 from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, pairs
 from sklearn.linear_model import LogisticRegression
+from train.sources import lines
 
 from graphmem.bench.scores import auroc
 from graphmem.text.answering import ANSWERING_FOLDER, ANSWERS, NEAREST, about_odds, answer_fitness, telling_stems

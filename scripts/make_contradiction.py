@@ -25,12 +25,14 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
+from layers import BATCH, SEED, SMOOTHING, UpperLayers, fit, typed
 from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer, read_safetensors
-from make_reader import BATCH, DROPOUT, SEED, SMOOTHING, UpperLayers, fit, fitted_temperature, typed
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from torch import Tensor, nn
 from torch.nn import functional
+from train.encoder import fitted_temperature
+from train.tower import DROPOUT
 
 from graphmem.bench.contradiction import PAIRS, contradiction_figures, pair_figures
 from graphmem.bench.talks import is_held_out, save_trained

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from make_reader import lines, typed
+from layers import typed
 from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, message_of, pairs
 from sklearn.metrics import average_precision_score
+from train.sources import lines
 
 from graphmem.text.embedder import shipped_network
 from graphmem.text.ending import ENDING_FOLDER, ended_chance

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx
 import torch
-from make_reader import SEED, Network, Shared, build, fit, of_like_length, typed
+from layers import SEED, Network, Shared, build, fit, of_like_length, typed
 from torch import Tensor
 from train.graph import LAYERS, SHARED_LAYERS, Weights, constants_of, read_layers
 from train.sources import all_rows

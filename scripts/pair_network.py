@@ -13,23 +13,14 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
+from layers import SEED, fit, of_like_length
 from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer, norm
-from make_reader import (
-    DROPOUT,
-    HEAD_RATE,
-    LAYER_DECAY,
-    SEED,
-    Layer,
-    begun,
-    constants_of,
-    fit,
-    of_like_length,
-    read_layers,
-)
 from onnx import TensorProto, helper
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
+from train.graph import constants_of, read_layers
+from train.tower import DROPOUT, HEAD_RATE, LAYER_DECAY, Layer, begun
 
 from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER, ShippedNetwork, shipped_words
 

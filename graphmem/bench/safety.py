@@ -20,11 +20,12 @@ import numpy as np
 from graphmem.bench import Figures
 from graphmem.bench.talks import read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
+from graphmem.language.encoder import read_now
+from graphmem.language.heads import HeadScores
 from graphmem.model import ACUTE, ConcernKind, Danger, FalseAlarm
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.danger_signs import danger_sign
-from graphmem.text.reader import MessageReading, passage_readings
 from graphmem.text.safety import DANGER_FILE, find_danger, gravest, passages, without_false_alarms
 
 MESSAGES = SAMPLES / "safety" / "messages.jsonl"
@@ -81,9 +82,9 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     lookalike = ~danger & ~talk
     if not danger.any() or not lookalike.any():
         raise InvalidInput(f"{file or MESSAGES} holds no new message of danger, or no new harmless one.")
-    readings = dict(zip((row.text for row in rows), passage_readings([row.text for row in rows]), strict=True))
+    known_scores = {each.text: each.scores for each in read_now([row.text for row in rows])}
     start = process_time()
-    found = [find_danger(row.text, known=readings) for row in rows]
+    found = [find_danger(row.text, known=known_scores) for row in rows]
     seconds = process_time() - start
     raised = np.array([each is not None for each in found])
     signs = np.array([danger_sign(row.text) is not None for row in rows])
@@ -135,15 +136,15 @@ def _labelled(where: str, row: dict[str, Any]) -> Labelled:
 
 
 class Detector:
-    """Finds danger, and keeps the readings: the talk around a danger is the same for all."""
+    """Finds danger, and keeps what the encoder told: the talk around a danger is the same for all."""
 
     def __init__(self) -> None:
-        self._known: dict[str, MessageReading] = {}
+        self._known: dict[str, HeadScores] = {}
 
     def find(self, text: str, asked: str = "") -> Danger | None:
         parts = passages(text, asked)
         unread = [part.text for part in parts if part.is_read and part.text not in self._known]
-        self._known |= zip(unread, passage_readings(unread), strict=True)
+        self._known |= {each.text: each.scores for each in read_now(unread)}
         return gravest(parts, self._known)
 
     def share(self, texts: Sequence[str]) -> float:

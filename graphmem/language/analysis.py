@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.model import Domain, MemoryKind, Vector
 
@@ -106,6 +108,20 @@ def is_own_matter(scores: HeadScores) -> bool:
     [True, True, False]
     """
     return scores.likely("kind") == MemoryKind.CONCEPT or scores.chance("worth", "nothing") < OWN_BELOW
+
+
+def danger_odds(scores: HeadScores) -> float:
+    """Log odds that a text tells of danger: the mean of the heads that ask for its kind and its urgency (spec 20).
+
+    Examples
+    --------
+    >>> from graphmem.language.encoder import read_now
+    >>> danger, calm = read_now(["my stepdad hits me with a belt", "We fed the ducks."])
+    >>> danger_odds(danger.scores) > 2 > danger_odds(calm.scores)
+    True
+    """
+    logits = [scores.logits[MESSAGE.places[head]] for head in ("concern", "urgency")]
+    return float(np.mean([np.logaddexp.reduce(own[1:]) - own[0] for own in logits]))
 
 
 def work_chance(scores: HeadScores) -> float:

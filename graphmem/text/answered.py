@@ -1,6 +1,6 @@
 """A question and what is answered to it, as the one statement that the two make (spec 20).
 
-"Do you cut yourself?" and "yes every night" say "I cut myself. yes every night".
+"Do you cut yourself?" and "yes every night" say "I cut myself. yes every night"; a bare "yes" says "I cut myself".
 """
 
 import re
@@ -90,6 +90,9 @@ def told_with_question(asked: str, answer: str) -> Answered | None:
         return None if denied else Answered(f"{answer.strip()} {statement}")
     if denied:
         return None if found["wh"] else Answered(statement, denied=True)
+    if not found["wh"] and len(said.split()) == 1:
+        # A bare "yes" says no more than the question does.
+        return Answered(statement)
     return Answered(f"{statement}{' ' if found['wh'] else '. '}{answer.strip()} {found['object'] or ''}".rstrip())
 
 

@@ -1,8 +1,7 @@
 """What tells danger from what only sounds like it: a small network that reads the few messages that may be danger.
 
 It has layers of its own above the words of the shipped embedder, which have learned nothing but danger since they began
-as the embedder's lower and the reader's upper ones. `scripts/make_danger.py` makes it; its figures stand in
-`weights/safety/safety.json`.
+as the embedder's. `scripts/make_danger.py` makes it; its figures stand beside it, in `danger.json`.
 """
 
 from dataclasses import dataclass, field
@@ -11,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from graphmem.language.heads import MESSAGE
 from graphmem.maths.chances import logistic, softmax
 from graphmem.model import Vector
 from graphmem.text.own_layers import OwnLayers
-from graphmem.text.reader import CONCERNS
 
 DANGER_FOLDER = Path(__file__).with_name("weights") / "danger"
+CONCERNS = MESSAGE.heads["concern"].labels
+"""Kinds of danger; the first is none."""
 URGENCIES = 3
 DANGER_ANSWERS = len(CONCERNS) + URGENCIES + 1
 """Numbers that the network answers: kinds of danger, the first is none; urgency from 1; whether another is meant."""

@@ -1,11 +1,12 @@
 """Disguised words in sentences, put plainly: what the fog undoes, safety undoes (spec 20).
 
 Look-alike letters, full width, markup and what is not seen are undone by `graphmem.text.disguises`. Here words are put
-in the place of leetspeak, of letters that stand apart and of words without blanks, where English words come out.
+in the place of leetspeak, of letters that stand apart and of words without blanks, where English words come out: the
+likeliest by how common each is.
 """
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 
 from graphmem.text.disguises import undisguised
@@ -20,18 +21,26 @@ FOREIGN_SHARE = 0.1
 """Share of letters outside of Latin up to which look-alike letters are taken for a disguise, and not for a language."""
 MOSTLY_LEET = 0.3
 """Share of the words in leetspeak from which on a whole text is."""
-CUT_COMMONNESS = 4.5
-"""Mean Zipf frequency of the words from which on a run is cut into them."""
+UNKNOWN, UNKNOWN_LETTER = 6.0, 1.0
+"""Surprise of a word that no list knows, and of each of its letters, in powers of ten."""
+CUT_SURPRISE = 1.25
+"""Most surprise of a letter, in the mean, at which a run is taken for words: 95 in 100 runs of messages without blanks
+have less, and one in four of words that are merely rare."""
+FEW, COMMON = 2, 4.5
+"""Words of which each has to be so common, where a run is cut into no more: a rare word looks like two."""
+APART_LETTERS = 4
+"""Fewest letters that stand apart one by one."""
+LEAST_DOTTED = 3
+"""Characters of the shortest word whose letters are parted by a sign."""
 
 _LEET_READINGS = tuple(str.maketrans("01345789@$!|+", letters) for letters in ("oieastbgasilt", "oleastbgasllt"))
 _LEET_SIGN, _LETTER = re.compile(r"[01345789@$!|+]"), re.compile(r"[a-z]", re.IGNORECASE)
 _MEASURED = re.compile(r"\W*\d+(?:st|nd|rd|th|s|m|k|h|b|x|g|kg|cm|mm|km|kms|pm|am|min|mins|e)\W*", re.IGNORECASE)
 _UNBROKEN = re.compile(r"\S+")
-_SPACED_LETTERS = re.compile(r"(?<!\w)[^\W\d_](?:[\s.*_/|~-]{1,4}[^\W\d_]){3,}(?!\w)")
-_DOTTED = re.compile(r"(?<![\w.])[^\W\d_](?:[.*_|~][^\W\d_])+(?![\w])")
-_LETTER_GAP = re.compile(r"[\s.*_/|~-]+")
-_LONG = re.compile(rf"[a-z]{{{LEAST_LETTERS},{MOST_LETTERS}}}", re.IGNORECASE)
-_SHORT_WORDS = frozenset("i a u".split())  # noqa: SIM905
+_APART = re.compile(rf"(?<!\S)\S(?:\s{{1,4}}\S){{{APART_LETTERS - 1},}}(?!\S)")
+_BLANKLESS = re.compile(rf"[a-z0-9'’]{{{LEAST_LETTERS},}}", re.IGNORECASE)
+_PARTING = frozenset(".*_|~/-")
+_SHORT_WORDS = frozenset("aiunrw0123456789")
 
 
 def in_plain_words(text: str) -> str:
@@ -41,15 +50,17 @@ def in_plain_words(text: str) -> str:
     --------
     >>> [in_plain_words(text) for text in ("i want to k1ll mys3lf", "i wаnt tо dіе", "h e  h i t s  m e", "iwanttodie")]
     ['i want to kill myself', 'i want to die', 'he hits me', 'i want to die']
+    >>> in_plain_words("i.m s.o t.i.r.e.d itsallpointless,dontcallme")
+    'im so tired its all pointless, dont call me'
     >>> in_plain_words("The 1st train is the B12, 3 + 4 = 7, and mp3 is a file.")
     'The 1st train is the B12, 3 + 4 = 7, and mp3 is a file.'
     """
     text = _in_latin(text)
-    text = _SPACED_LETTERS.sub(lambda match: _spaced_letters(match.group()), text)
-    text = _DOTTED.sub(lambda match: _spaced_letters(match.group()), text)
+    text = _APART.sub(lambda match: _letters_joined(match.group()), text)
+    text = _UNBROKEN.sub(lambda match: _undotted(match.group()), text)
     if _LEET_SIGN.search(text):
         text = _unleeted(text)
-    return _LONG.sub(lambda match: _cut_run(match.group()), text)
+    return _BLANKLESS.sub(_cut_run, text)
 
 
 def _in_latin(text: str) -> str:
@@ -84,43 +95,70 @@ def _of_leet(run: str) -> str | None:
     return None if known is None else known + run[len(core) :]
 
 
-def _spaced_letters(run: str) -> str:
+def _letters_joined(run: str) -> str:
     """Letters that stand apart as words; a wider gap than the narrowest parts two words."""
-    gaps = _LETTER_GAP.findall(run)
-    narrow = min(map(len, gaps))
-    words = [""]
-    for letter, gap in zip(_LETTER_GAP.split(run), [*gaps, ""], strict=True):
-        words[-1] += letter
-        if len(gap) > narrow:
-            words.append("")
-    made = " ".join(word if word.lower() in english_words() else _cut_run(word) for word in words)
-    known = [word for word in made.lower().split() if word in english_words()]
-    return made if 2 * sum(map(len, known)) > sum(map(len, words)) else run
-
-
-def _cut_run(run: str) -> str:
-    """The words that a run of letters without blanks is made of; the run itself where it is a word, or no words."""
-    words, low = english_words(), run.lower()
-    if low in words or len(run) > MOST_LETTERS:
+    if 2 * sum(map(str.isalpha, run)) <= sum(not each.isspace() for each in run):
         return run
-    best: list[tuple[float, int]] = [(0.0, 0)]
+    gaps = [len(gap) for gap in re.findall(r"\s+", run)]
+    ends = [" " if gap > min(gaps) else "" for gap in gaps]
+    made = "".join(map("".join, zip(run.split(), [*ends, ""], strict=True)))
+    return made if _is_read(made) else run
+
+
+def _undotted(run: str) -> str:
+    """A word whose letters are parted by one sign, as "w.o.r.d", without it."""
+    signs = set(run[1::2])
+    if (
+        len(run) < LEAST_DOTTED
+        or len(signs) > 1
+        or not signs <= _PARTING
+        or not (run[0].isalpha() and run[2].isalpha())
+    ):
+        return run
+    made = run[::2]
+    return made if _is_read(made) else run
+
+
+def _is_read(text: str) -> bool:
+    """True if English words come out."""
+    bare = (word.strip(",.;:!?\"'").lower() for word in text.split())
+    found = [word in _surprises() or _words_in(word)[0] <= CUT_SURPRISE for word in bare if any(map(str.isalpha, word))]
+    return 2 * sum(found) > len(found)
+
+
+def _cut_run(found: re.Match[str]) -> str:
+    """The words that a run without blanks is made of; the run itself where it is a word, or no words."""
+    run = found.group()
+    if run.lower() in _surprises() or len(run) > MOST_LETTERS or not any(map(str.isalpha, run)):
+        return run
+    surprise, pieces = _words_in(run)
+    rare = len(pieces) <= FEW and max(_surprises().get(piece.lower(), UNKNOWN) for piece in pieces) > COMMON
+    if surprise > CUT_SURPRISE or rare:
+        return run
+    # A mark stands before it where the run had no blank after one.
+    return f"{' ' if found.start() and found.string[found.start() - 1] in ',.;:!?' else ''}{' '.join(pieces)}"
+
+
+def _words_in(run: str) -> tuple[float, list[str]]:
+    """The likeliest words that a run is made of, and how surprising they are for each letter, in powers of ten."""
+    low, words = run.lower().replace("’", "'"), _surprises()
+    best = [(0.0, 0)]
     for end in range(1, len(low) + 1):
-        best.append(min(_ways(low, end, best), default=(float("inf"), 0)))
-    if best[-1][0] == float("inf"):
-        return run
+        ways = ((start, low[start:end]) for start in range(max(0, end - LONGEST_WORD), end))
+        unknown = UNKNOWN + UNKNOWN_LETTER * end
+        best.append(
+            min((best[start][0] + words.get(word, unknown - UNKNOWN_LETTER * start), start) for start, word in ways)
+        )
     ends = [len(low)]
     while ends[-1]:
         ends.append(best[ends[-1]][1])
-    cuts = ends[::-1]
-    pieces = [run[a:b] for a, b in pairwise(cuts)]
-    mean = sum(words[piece.lower()] for piece in pieces) / len(pieces)
-    return " ".join(pieces) if mean >= CUT_COMMONNESS else run
+    return best[-1][0] / len(low), [run[a:b] for a, b in pairwise(ends[::-1])]
 
 
-def _ways(text: str, end: int, best: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
-    """Cost and beginning of each word that may end here: rare words cost more."""
-    words = english_words()
-    for start in range(max(0, end - LONGEST_WORD), end):
-        word = text[start:end]
-        if word in words and (len(word) > 2 or word in _SHORT_WORDS or (len(word) == 2 and words[word] >= 5.5)):
-            yield best[start][0] + 9.0 - words[word], start
+@cache
+def _surprises() -> dict[str, float]:
+    """The surprise of each common word, in powers of ten, also as it is typed without its apostrophe."""
+    known = english_words()
+    typed = {word.replace("'", ""): common for word, common in known.items() if "'" in word}
+    found = {word: 9.0 - max(common, typed.get(word, 0.0)) for word, common in {**typed, **known}.items()}
+    return {word: surprise for word, surprise in found.items() if len(word) > 1 or word in _SHORT_WORDS}

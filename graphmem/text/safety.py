@@ -1,35 +1,35 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
 A message is read in passages: windows of its sentences, their words undisguised, and with the question that it answers.
-What the reader makes of a passage (`graphmem.text.reader`) says whether it may be danger; what has learned nothing but
+What the encoder tells of a passage (`graphmem.language`) says whether it may be danger; what has learned nothing but
 danger (`graphmem.text.danger_network`) reads those few again. Beside them stand plain signs that must never be missed
 (`graphmem.text.danger_signs`); a passage in another language than English is judged by them alone. The gravest passage
-counts. Made by `scripts/make_safety.py`; figures on untouched rows stand beside the weights.
+counts. Made by `scripts/make_safety.py`; its figures on untouched rows stand beside the network.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from graphmem.errors import SetupError
+from graphmem.language.analysis import danger_odds
+from graphmem.language.encoder import read_now
+from graphmem.language.heads import HeadScores
 from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.text.answered import told_with_question
-from graphmem.text.danger_network import DangerReading, load_danger_network
+from graphmem.text.danger_network import CONCERNS, DANGER_FOLDER, DangerReading, load_danger_network
 from graphmem.text.danger_signs import Sign, beside_fiction, danger_sign
 from graphmem.text.language import ENGLISH, may_be_english
 from graphmem.text.normalize import said
 from graphmem.text.plain_words import in_plain_words
-from graphmem.text.reader import CONCERNS, MessageReading, passage_readings
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan, sentence_spans
-from graphmem.text.trained import LinearHead, opened_weights, read_head
 
-DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
+DANGER_FILE = DANGER_FOLDER / "danger.json"
 WINDOW, OVERLAP = 400, 120
 """Characters of a passage, and of what two neighbours share, at most."""
 FREE_PASSAGES = 5.0
@@ -46,7 +46,7 @@ ALARM_CHARACTERS = 2_000
 class SafetyPassage:
     """A part of a message in which danger is looked for.
 
-    is_read : the reader and the network judge it, too; else the plain signs alone
+    is_read : the encoder and the network judge it, too; else the plain signs alone
     """
 
     text: str
@@ -57,52 +57,41 @@ class SafetyPassage:
 class DangerModel:
     """How it is told whether a message is danger; `load_danger_model` gives it.
 
-    first : kinds of danger by what the reader tells of a message; the first is none
-    suspicion : shape (3,), the parts of the reader's log odds of danger and of those of `first`, and a bias
-    suspected : log odds from which on the network reads a message, which takes longer
-    judgement : shape (4,), the parts of both and of the network's log odds, and a bias
-    threshold : log odds from which on a message raises a concern
-    sure : log odds from which on a concern stands in every context
+    suspected : the encoder's log odds of danger from which on the network reads a message, which takes longer
+    encoder, network, bias : the parts of both log odds in the score, and what is added
+    threshold : score from which on a message raises a concern
+    sure : score from which on a concern stands in every context
     """
 
-    first: LinearHead
-    suspicion: NDArray[np.float64] = field(repr=False)
     suspected: float
-    judgement: NDArray[np.float64] = field(repr=False)
+    encoder: float
+    network: float
+    bias: float
     threshold: float
     sure: float
 
-    def evidence(self, reading: MessageReading) -> tuple[float, float]:
-        """Log odds of danger of the reader, and of what judges the same by all that the reader tells."""
-        none, *dangers = np.log(np.maximum(1e-12, self.first.chances(reading.features)))
-        return reading.danger_logit, float(np.logaddexp.reduce(dangers) - none)
-
-    def is_suspected(self, reading: MessageReading) -> bool:
-        """True if a message has to be read by the network."""
-        return float(self.suspicion[:2] @ self.evidence(reading) + self.suspicion[2]) >= self.suspected
-
-    def score(self, reading: MessageReading, read: DangerReading) -> float:
+    def score(self, scores: HeadScores, read: DangerReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
-        return float(self.judgement[:3] @ (*self.evidence(reading), read.logit) + self.judgement[3])
+        return self.encoder * danger_odds(scores) + self.network * read.logit + self.bias
 
-    def judged(self, passage: SafetyPassage, reading: MessageReading | None, margin: float = 0.0) -> Danger | None:
+    def judged(self, passage: SafetyPassage, scores: HeadScores | None, margin: float = 0.0) -> Danger | None:
         """The danger that a passage tells of, by so much more than the threshold; None where it tells of none."""
         sign = danger_sign(passage.text)
-        if reading is None:
+        if scores is None:
             return None if sign is None else Danger(sign.kind, sign.urgency, sign=True)
-        if sign is None and not self.is_suspected(reading):
+        if sign is None and danger_odds(scores) < self.suspected:
             return None
         read = load_danger_network().read(passage.text)
-        score = self.score(reading, read)
-        return self.danger(score, reading, read, sign) if sign is not None or score >= self.threshold + margin else None
+        score = self.score(scores, read)
+        return self.danger(score, scores, read, sign) if sign is not None or score >= self.threshold + margin else None
 
-    def danger(self, score: float, reading: MessageReading, read: DangerReading, sign: Sign | None) -> Danger:
+    def danger(self, score: float, scores: HeadScores, read: DangerReading, sign: Sign | None) -> Danger:
         """The danger of a passage that raises a concern or has a plain sign.
 
-        Acute is what a plain sign says is, or what is sure, and acute to the reader and to the network.
+        Acute is what a plain sign says is, or what is sure, and acute to the encoder and to the network.
         """
         urgency, sure = 1 + int(read.urgency.argmax()), sign is not None or score >= self.sure
-        if not (sure and reading.urgency.argmax() == ACUTE):
+        if not (sure and int(scores.chances("urgency").argmax()) == ACUTE):
             urgency = min(urgency, SERIOUS)
         # Who writes a sign of another language in an English text means themselves.
         is_other = read.about_other >= 0.5 and (sign is None or sign.language == ENGLISH)
@@ -124,10 +113,10 @@ def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
     ------
     SetupError                          the file is missing or damaged
     """
-    with opened_weights(path) as file:
-        suspicion, judgement = (file[name].astype(np.float64) for name in ("suspicion", "judgement"))
-        suspected, threshold, sure = (float(file[name]) for name in ("suspected", "threshold", "sure"))
-        return DangerModel(read_head(file, "first"), suspicion, suspected, judgement, threshold, sure)
+    try:
+        return DangerModel(**json.loads(path.read_text("utf-8"))["model"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"{path} cannot be loaded ({error}): install graphmem again.") from error
 
 
 def passages(text: str, asked: str = "") -> tuple[SafetyPassage, ...]:
@@ -141,7 +130,7 @@ def passages(text: str, asked: str = "") -> tuple[SafetyPassage, ...]:
     Examples
     --------
     >>> passages("yes", "Do you want to die?")
-    (SafetyPassage(text='yes', is_read=True), SafetyPassage(text='I want to die. yes', is_read=True))
+    (SafetyPassage(text='yes', is_read=True), SafetyPassage(text='I want to die', is_read=True))
     >>> passages("я хочу спать")
     (SafetyPassage(text='я хочу спать', is_read=False),)
     """
@@ -186,28 +175,28 @@ def _cut(text: str, start: int, end: int) -> list[SentenceSpan]:
     return [*found, (start, end)]
 
 
-def gravest(parts: Sequence[SafetyPassage], readings: Mapping[str, MessageReading]) -> Danger | None:
+def gravest(parts: Sequence[SafetyPassage], scores: Mapping[str, HeadScores]) -> Danger | None:
     """The gravest danger that the passages of a message tell of; None where they tell of none.
 
     Parameters
     ----------
     parts : the passages
-    readings : of the texts of all that are read, by text
+    scores : what the encoder tells of all that are read, by text
     """
     model = load_danger_model()
     margin = math.log(max(1.0, len(parts) / FREE_PASSAGES))
-    found = (model.judged(part, readings[part.text] if part.is_read else None, margin) for part in parts)
+    found = (model.judged(part, scores[part.text] if part.is_read else None, margin) for part in parts)
     return max((each for each in found if each), key=lambda d: (d.urgency, d.sign, d.sure, d.probability), default=None)
 
 
-def find_danger(text: str, asked: str = "", known: Mapping[str, MessageReading] | None = None) -> Danger | None:
+def find_danger(text: str, asked: str = "", known: Mapping[str, HeadScores] | None = None) -> Danger | None:
     """Danger that a message tells of, found at once and on this thread; None where it tells of none.
 
     Parameters
     ----------
     text : str
     asked : str, what was said just before
-    known : readings that there are already, by text
+    known : what the encoder tells of texts, as far as it has read them already
 
     Source: spec 20.
 
@@ -223,7 +212,7 @@ def find_danger(text: str, asked: str = "", known: Mapping[str, MessageReading] 
     """
     parts = passages(text, asked)
     unread = [part.text for part in parts if part.is_read and part.text not in (known or {})]
-    return gravest(parts, {**(known or {}), **dict(zip(unread, passage_readings(unread), strict=True))})
+    return gravest(parts, {**(known or {}), **{each.text: each.scores for each in read_now(unread)}})
 
 
 def _share(score: float) -> float:

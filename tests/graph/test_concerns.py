@@ -57,7 +57,7 @@ async def threats(gm: Graphmem, pupil: Pupil) -> list[tuple[str | None, bool]]:
     return [(entry.content, entry.is_active) for entry in found]
 
 
-DOUBTED = "they never let me play with them and laugh when i come"
+DOUBTED = "everyone in my class hates me and i dont want to go back"
 
 
 async def surfacing(gm: Graphmem, pupil: Pupil, text: str) -> list[str | None]:
@@ -74,7 +74,7 @@ async def test_a_concern_that_is_not_sure_is_raised_and_comes_back_only_where_th
     assert await threats(gm, ann) == [(DOUBTED, True)]
     assert len(await nodes(gm, ann.who, "Concern")) == 1
     assert await surfacing(gm, ann, "What is 12 plus 30?") == []
-    assert await surfacing(gm, ann, "Did they let you play and laugh with them?") == [DOUBTED]
+    assert await surfacing(gm, ann, "Do you think that everyone in your class hates you?") == [DOUBTED]
 
 
 async def test_a_concern_that_is_sure_stands_in_every_context(gm: Graphmem, ann: Pupil) -> None:

@@ -1,7 +1,8 @@
 """Statements that end, told to the offline mind on the real Neo4j: what stands as current afterwards (spec 7).
 
-The rows were written before anything was run; `unseen` families were not looked at while bounds were chosen. Rows that
-want learned understanding fail still: the bounds are the measured figures, which may only rise.
+The rows were written before anything was run; `unseen` families were not looked at while bounds were chosen, `fresh`
+rows were written last and chose nothing. Rows that want learned understanding fail still: the bounds are the measured
+figures, which may only rise.
 """
 
 import pytest
@@ -12,7 +13,7 @@ from tests.conftest import Enrol
 from tests.support.endings import cases, played
 
 CERTAIN = ("I'm not allergic to milk", "We moved to Leeds", "I quit the orchestra", "My favourite colour is orange")
-LEAST_ENDED = {"seen": 14, "unseen": 17}
+LEAST_ENDED = {"seen": 15, "unseen": 17, "fresh": 17}
 LEAST_STAYING = 19
 """Of twenty rows each."""
 

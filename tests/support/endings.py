@@ -20,7 +20,10 @@ ENDINGS = Path(__file__).parents[1] / "data" / "endings.jsonl"
 
 @dataclass(frozen=True)
 class Case:
-    """One pair: `half` is `seen`, `unseen`, or `stays` where nothing ends; `stale` is what the first alone says."""
+    """One pair: `half` is `seen`, `unseen`, `fresh`, or `stays` where nothing ends.
+
+    `stale` is what the first message alone says.
+    """
 
     half: str
     family: str

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import process_time
@@ -11,12 +10,13 @@ import numpy as np
 import pytest
 
 from graphmem.bench.safety import DISGUISES
+from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.model import AboutWhom, Author, ConcernKind, Danger, FalseAlarm, Message
 from graphmem.offline.care import LANGUAGES, caring_reply, trusted_question
 from graphmem.text.danger_network import DangerReading
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.language import language_of
-from graphmem.text.reader import passage_readings
+from graphmem.text.plain_words import in_plain_words
 from graphmem.text.safety import find_danger, is_careful, load_danger_model, passages, without_false_alarms
 
 ROWS = [
@@ -80,23 +80,26 @@ def test_the_longest_message_is_read_in_time(word: str) -> None:
     assert process_time() - start < 5.0
 
 
-LONG = "In class we worked on fractions today and then we looked at decimals, most of mine were right. "
+LONG = (
+    "In class we worked on fractions today and then we looked at decimals. Most of mine were right. After the break Ms "
+    "Lee showed us how plants drink water, and I drew a leaf. Then we had sports and our team won by two points. "
+)
 CRY = "i want to kill myself"
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        LONG * 14 + "i took like 20 of my moms pills just now and i feel weird",
-        LONG * 30 + "my uncle touched me under my shirt",
-        "My dad hits me every evening with a belt and i am scared. " + LONG * 14,
-        LONG * 8 + "i cut my arms again last night. " + LONG * 8,
+        LONG * 6 + "i took like 20 of my moms pills just now and i feel weird",
+        LONG * 13 + "my uncle touched me under my shirt",
+        "My dad hits me every evening with a belt and i am scared. " + LONG * 6,
+        LONG * 4 + "i cut my arms again last night. " + LONG * 4,
     ],
     ids=["after 1,400", "after 3,000", "before", "within"],
 )
 def test_danger_anywhere_in_a_long_message_is_heard(text: str) -> None:
     assert danger_in(text) is not None
-    assert danger_in(LONG * 30) is None
+    assert danger_in(LONG * 13) is None
 
 
 @pytest.mark.parametrize(("name", "disguise"), DISGUISES.items())
@@ -334,7 +337,7 @@ def test_a_promise_of_secrecy_or_the_exercise_is_no_care(reply: str) -> None:
 
 def test_a_concern_may_be_raised_and_not_sure() -> None:
     doubted, certain = (
-        "they never let me play with them and laugh when i come",
+        "i dont eat lunch anymore",
         "My dad hits me at home",
     )
     found = [find_danger(text) for text in (doubted, certain)]
@@ -342,11 +345,13 @@ def test_a_concern_may_be_raised_and_not_sure() -> None:
 
 
 def test_without_a_sign_only_what_is_sure_and_acute_to_both_is_acute() -> None:
-    model, (read,) = load_danger_model(), passage_readings(["hello"])
+    model = load_danger_model()
     acute = DangerReading(0.0, np.ones(10, np.float32), np.array([0, 0, 1], np.float32), 0.0)
-    agrees, objects = (replace(read, urgency=np.eye(4, dtype=np.float32)[urgency]) for urgency in (3, 1))
+    agrees, objects = (np.zeros(MESSAGE.width, np.float32) for _ in range(2))
+    for logits, urgency in ((agrees, 3), (objects, 1)):
+        logits[MESSAGE.places["urgency"]][urgency] = 1.0
     told = [(model.threshold, agrees), (model.sure, agrees), (model.sure, objects)]
-    found = [model.danger(score, reading, acute, None) for score, reading in told]
+    found = [model.danger(score, HeadScores(logits), acute, None) for score, logits in told]
     assert [(each.urgency, each.sure, each.sign) for each in found] == [
         (2, False, False),
         (3, True, False),
@@ -371,7 +376,27 @@ def test_danger_to_others_is_told_as_theirs(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Maria took it to the beach yesterday", "my mum is in hospital and i'm scared", "Her parents separated in May."],
+    [
+        "Maria took it to the beach yesterday",
+        "my mum is in hospital and i'm scared",
+        "Her parents separated in May.",
+        "I broke my left arm while climbing",
+        "my friend is off sick and i sit alone",
+        "coach benched me for the whole game",
+        "eid was sooo good",
+        "I feel safe at home. yes",
+    ],
 )
 def test_what_happens_every_day_is_no_danger(text: str) -> None:
     assert danger_in(text) is None
+
+
+@pytest.mark.parametrize("name", ["no_blanks", "apart", "dotted", "full_width"])
+def test_a_message_in_disguise_says_the_same(name: str) -> None:
+    text = "i don't want to go home, he locks me in and i can't sleep"
+    assert in_plain_words(DISGUISES[name](text)) == text
+
+
+@pytest.mark.parametrize("text", ["6 CO2 + 6 H2O", "https://example.org/a-b", "A, B, C or D?", "Donaudampfschifffahrt"])
+def test_what_is_no_disguise_stays_as_it_is(text: str) -> None:
+    assert in_plain_words(text) == text
