@@ -94,6 +94,8 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
     played = shipped_scenes(now) if file is None else scenes(load_dialogues(file), now)
     out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
     with (
+        # Told once everything is over: what goes on is said meanwhile.
+        out.capture() as story,
         _running_neo4j(settings, say.print),
         spoken(say.print, "starting the API") as step,
         served(settings, GRAPHMEM_LOG_LEVEL="warning") as port,
@@ -113,6 +115,7 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
         }
         print(json.dumps(document, ensure_ascii=False))
         return
+    print(story.get(), end="")
     _sum_up(turns, seconds, nodes, out)
     out.rule("See it yourself")
     out.print(f"As a graph: .venv/bin/graphmem up, which tells user and password, then\n{browser}", soft_wrap=True)
