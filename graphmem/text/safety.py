@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -32,8 +32,10 @@ from graphmem.text.sentences import SentenceSpan, sentence_spans
 DANGER_FILE = DANGER_FOLDER / "danger.json"
 WINDOW, OVERLAP = 400, 120
 """Characters of a passage, and of what two neighbours share, at most."""
-FREE_PASSAGES = 5.0
+FREE_PASSAGES = 10.0
 """Passages that a message may have before each must be surer: of more of them one may seem danger by chance."""
+BORNE_OUT_BY = (1, 2, 3)
+"""Sentences that have to tell of danger by themselves where a passage of a long message does."""
 STATEMENT_WORDS = 3
 """Words of the shortest statement that can be known as a false alarm: a bare "yes" says each time something else."""
 UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
@@ -47,10 +49,12 @@ class SafetyPassage:
     """A part of a message in which danger is looked for.
 
     is_read : the encoder and the network judge it, too; else the plain signs alone
+    is_window : it is one of several of a long message
     """
 
     text: str
     is_read: bool = True
+    is_window: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,17 @@ class DangerModel:
             return None
         read = load_danger_network().read(passage.text)
         score = self.score(scores, read)
-        return self.danger(score, scores, read, sign) if sign is not None or score >= self.threshold + margin else None
+        if sign is None and (score < self.threshold + margin or (passage.is_window and not self.is_borne_out(passage))):
+            return None
+        return self.danger(score, scores, read, sign)
+
+    def is_borne_out(self, passage: SafetyPassage) -> bool:
+        """True if a few sentences of a passage tell of danger by themselves: much talk may only seem to."""
+        told = [passage.text[slice(*span)].strip() for span in sentence_spans(passage.text)]
+        parts = (
+            " ".join(told[at : at + count]) for count in BORNE_OUT_BY for at in range(max(1, len(told) - count + 1))
+        )
+        return any(self.judged(SafetyPassage(part), read_now([part])[0].scores) is not None for part in parts)
 
     def danger(self, score: float, scores: HeadScores, read: DangerReading, sign: Sign | None) -> Danger:
         """The danger of a passage that raises a concern or has a plain sign.
@@ -135,8 +149,11 @@ def passages(text: str, asked: str = "") -> tuple[SafetyPassage, ...]:
     (SafetyPassage(text='я хочу спать', is_read=False),)
     """
     clear = in_plain_words(text)
-    texts = [text for each in windows(clear) for text in (each, beside_fiction(each)) if text]
-    found = [SafetyPassage(each, may_be_english(each) or not any(map(str.isalpha, each))) for each in texts]
+    whole = windows(clear)
+    texts = [text for each in whole for text in (each, beside_fiction(each)) if text]
+    found = [
+        SafetyPassage(each, may_be_english(each) or not any(map(str.isalpha, each)), len(whole) > 1) for each in texts
+    ]
     if asked and (statement := told_with_question(asked, clear[:WINDOW])) is not None:
         found.append(SafetyPassage(statement.text, may_be_english(statement.text) and not statement.denied))
     return tuple(dict.fromkeys(found))
