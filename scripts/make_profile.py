@@ -3,12 +3,12 @@
     python scripts/make_profile.py --understanding utterances.jsonl
 
 Rows written for it lie in `scripts/data/profile.jsonl` (CC0), statements of memories with their part in
-`profile_told.jsonl`, statements of what is hard or can be done in `work_statements.jsonl`, questions for memories in
-`recollections.jsonl`, and messages of which is known whether they ask for memories in `sloppy.jsonl`,
-`chat_memories.jsonl` and, as whole chats, `chats.jsonl`: that is told by the question of a message and a few marks,
-whether all or last time is asked for by a head that the other rows make. Lasting facts and ordinary talk come from
-labelled utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by a
-hash of their group, and some chats are only reported; strength is chosen by cross-validation on the rest.
+`profile_told.jsonl` and `disclosures.jsonl`, statements of what is hard or can be done in `work_statements.jsonl`,
+questions for memories in `recollections.jsonl`, and messages of which is known whether they ask for memories in
+`sloppy.jsonl`, `chat_memories.jsonl` and, as whole chats, `chats.jsonl`: that is told by the question of a message and
+a few marks, whether all or last time is asked for by a head that the other rows make. Lasting facts and ordinary talk
+come from labelled utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by
+a hash of their group, and some chats are only reported; strength is chosen by cross-validation on the rest.
 """
 
 import argparse
@@ -38,6 +38,7 @@ CHATS = WRITTEN.with_name("chats.jsonl")
 CHAT_MEMORIES = WRITTEN.with_name("chat_memories.jsonl")
 TOLD = WRITTEN.with_name("profile_told.jsonl")
 OF_WORK = WRITTEN.with_name("work_statements.jsonl")
+DISCLOSED = WRITTEN.with_name("disclosures.jsonl")
 OTHER, OWN, NO = "other", "own", "no"
 LEARNED, CHATS_APART = "learned", "test chats"
 """Groups of the messages of chats, which are held out as whole chats."""
@@ -74,7 +75,9 @@ def written(about: str) -> list[Row]:
 def told() -> list[Row]:
     """Statements as memories hold them."""
     rows = [json.loads(line) for line in TOLD.read_text("utf-8").splitlines()]
-    return [Row(row["text"], row["label"], "test" if row["split"] == "test" else row["text"]) for row in rows]
+    found = [Row(row["text"], row["label"], "test" if row["split"] == "test" else row["text"]) for row in rows]
+    disclosed = map(json.loads, DISCLOSED.read_text("utf-8").splitlines())
+    return found + [Row(row["text"], row["part"], row["family"]) for row in disclosed if "part" in row]
 
 
 def of_work() -> list[Row]:

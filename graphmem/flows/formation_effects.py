@@ -24,6 +24,7 @@ from graphmem.model import (
     LedgerCategory,
     LedgerEntry,
     Memory,
+    MemoryKind,
     MemoryRole,
     Note,
     PairVerdict,
@@ -131,9 +132,10 @@ def touched_memories(
                 touched.append((memory, found, cosine))
     # They have learned from what students tell a tutor, not from the talk of others that is only observed.
     if not (reading.heard.observed or any(each[1] in END_EFFECTS for each in touched)):
-        touched = _with_surely_ended(
-            touched, said, [m for m, _ in candidates.values() if _comparable(m, reading)], known
-        )
+        # Of the subject matter they know little: what is understood there ends what was not.
+        matter = extract.kind is MemoryKind.CONCEPT
+        able = [m for m, _ in candidates.values() if not (matter and m.kind is MemoryKind.CONCEPT)]
+        touched = _with_surely_ended(touched, said, [m for m in able if _comparable(m, reading)], known)
     touched += _touched_statements(reading, extract, marked, known)
     if reading.heard.asks:
         # Who asks for what was told tells of no change: "What did I do for my talk?"

@@ -17,9 +17,12 @@ from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Rewritten,
 from graphmem.text.doc import Doc
 from graphmem.text.headings import heading
 from graphmem.text.normalize import cleaned
+from graphmem.text.sanitize import clipped
 
 BEGINS, GOES_ON = 0.8, 0.5
 """Chance that a message is school work from which a lesson begins with it, and goes on with it."""
+UNTITLED_CHARACTERS = 60
+"""Characters of the student's words that head a lesson of which neither a task nor a name is known."""
 MOST_CHARACTERS_KEPT = 4_000
 """Most characters of the student's words, and of the tutor's, that a lesson keeps."""
 SAME_LESSON = 0.4
@@ -119,7 +122,7 @@ def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> b
 def _begun(reading: Reading, work: WorkDone) -> New | None:
     """Return the memory of a lesson that begins; None where it cannot be told what it is about."""
     heard, words = reading.heard, _typed(reading.heard)
-    content = heading(Doc(words), heard.task)
+    content = heading(Doc(words), heard.task) or clipped(words, UNTITLED_CHARACTERS)
     if work.chance < BEGINS or not content:
         return None
     vector = mean_vector(np.zeros_like(work.vectors[0]), 0, work.vectors)

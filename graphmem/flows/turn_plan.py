@@ -36,7 +36,6 @@ from graphmem.store.turns import WORKING_MEMORY, Boost, Raised, TurnWrite
 from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.headings import heading
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
 
@@ -320,7 +319,7 @@ def begins(thought: TurnThought) -> bool:
         else EPISODE_EVERY
     )
     other = starts or "topic" in thought.score.unusual
-    return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(heading(doc))
+    return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(doc.key_phrases(1))
 
 
 def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:

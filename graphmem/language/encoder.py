@@ -17,7 +17,7 @@ import numpy as np
 
 from graphmem.errors import Unavailable
 from graphmem.language.analysis import SNR_BANDS, MessageAnalysis, NameSpan, StatementSpan
-from graphmem.language.heads import BORDERS, NAMES, TOKEN_MARKS, HeadScores
+from graphmem.language.heads import BORDERS, MESSAGE, NAMES, TOKEN_MARKS, HeadScores
 from graphmem.maths.chances import softmax
 from graphmem.model import Matrix, Vector
 from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
@@ -27,6 +27,14 @@ from graphmem.text.trained import opened_weights
 ENCODER_FOLDER = Path(__file__).with_name("weights") / "encoder"
 _ENDS = frozenset(".!?…\n")
 _APOSTROPHES = "'’"
+MOST_WORDS = 30
+"""Most words of a statement that is joined of several parts."""
+REST_WORDS = 4
+"""Most words of a sentence that tells nothing, and belongs to the one before it."""
+LEANS = 0.5
+"""Chance from which a part means little without the one before it."""
+_ALONE = frozenset({"question", *MESSAGE.heads["act"].labels[-3:]})
+"""Acts whose parts stay apart: questions, greetings, goodbyes, thanks."""
 Spans = Sequence[tuple[int, int]]
 Tell = Callable[[Vector], object]
 """Told the vector of a text, before the tower has read it."""
@@ -48,8 +56,15 @@ class EncoderNetwork:
             self._cuts, self._eager = file["cuts"], float(file["eager"])
             self._shown = file["shown"], file["shown_bias"]
 
-    def analyse(self, text: str, tell: Tell = lambda _: None) -> MessageAnalysis:
-        """Read a message, of which the first 256 tokens count; one without a letter or digit tells nothing."""
+    def analyse(self, text: str, tell: Tell = lambda _: None, *, joined: bool = True) -> MessageAnalysis:
+        """Read a message, of which the first 256 tokens count; one without a letter or digit tells nothing.
+
+        Parameters
+        ----------
+        text : str
+        tell : given its vector, before the tower has read it
+        joined : False leaves the parts of a sentence apart, as the border head tells them
+        """
         vector, hidden, spans = self._shipped.seen_with_spans(text)
         tell(vector[0])
         (upper,) = self._session.run(None, {"hidden": hidden})
@@ -58,16 +73,28 @@ class EncoderNetwork:
         answers = np.concatenate([lower, upper, token_marks(text, spans)], 1) @ weight.T + bias
         borders, kinds = np.split(answers, [len(BORDERS)], 1)
         borders[:, BORDERS.index("begin")] += self._eager
-        statements = list[StatementSpan]()
         opens = {start for start, _ in sentence_spans(text)}
-        for first, last in statement_tokens(text, spans, borders, opens):
-            scores = self._scored(pooled(lower[first : last + 1], upper[first : last + 1]))
-            statements.append(StatementSpan(spans[first][0], spans[last][1], scores, self._snr(scores)))
+        parts = [self._told(spans, lower, upper, *each) for each in statement_tokens(text, spans, borders, opens)]
+        together = joined_parts(text, parts, opens) if joined else [[part] for part in parts]
+        statements = [self._joined(spans, lower, upper, each) for each in together]
         seen = pooled(lower, upper)
         scores = self._scored(seen)
         snr = self._snr(scores) if any(map(str.isalnum, text)) else 0
         names = named_spans(text, spans, kinds)
         return MessageAnalysis(text, vector[0], seen, scores, snr, tuple(statements), names)
+
+    def _told(self, spans: Spans, lower: Matrix, upper: Matrix, first: int, last: int) -> StatementSpan:
+        """Return what the tokens of a span tell."""
+        scores = self._scored(pooled(lower[first : last + 1], upper[first : last + 1]))
+        return StatementSpan(spans[first][0], spans[last][1], scores, self._snr(scores))
+
+    def _joined(self, spans: Spans, lower: Matrix, upper: Matrix, parts: Sequence[StatementSpan]) -> StatementSpan:
+        """Return parts as one statement, which tells what it does as a whole, or what the part does that tells most."""
+        start, end = parts[0].start, parts[-1].end
+        inside = [i for i, (a, b) in enumerate(spans) if start <= a < b <= end]
+        whole = self._told(spans, lower, upper, inside[0], inside[-1])
+        most = max((whole, *parts), key=lambda each: each.snr)
+        return replace(most, start=start, end=end)
 
     def shown(self, turn: MessageAnalysis, reply: MessageAnalysis | None) -> Vector:
         """Return the chances of `SHOWN` of a student's turn and of what the tutor said to it, where that is known."""
@@ -232,6 +259,32 @@ def statement_tokens(text: str, spans: Spans, borders: Matrix, opens: Container[
         elif found:
             found[-1][1] = i
     return [(first, last) for first, last in found if any(map(str.isalnum, text[spans[first][0] : spans[last][1]]))]
+
+
+def joined_parts(text: str, parts: Sequence[StatementSpan], opens: Container[int]) -> list[list[StatementSpan]]:
+    """Return which parts make a statement: those of a sentence, and what leans on them.
+
+    A part alone reads like a fragment ("my knee hurts and"). A sentence is joined to the one before only where it means
+    little alone. Questions, greetings and what would be longer than `MOST_WORDS` stay apart.
+
+    Parameters
+    ----------
+    text : str
+    parts : of it, in order
+    opens : where sentences begin, in characters
+    """
+    found, closed = list[list[StatementSpan]](), True
+    for part in parts:
+        own = text[part.start : part.end]
+        alone = part.scores.likely("act") in _ALONE or own.rstrip().endswith("?")
+        rest = len(own.split()) <= REST_WORDS and part.scores.likely("worth") == "nothing"
+        follows = part.start not in opens or rest or part.scores.chance("leans") >= LEANS
+        if not closed and not alone and follows and len(text[found[-1][0].start : part.end].split()) <= MOST_WORDS:
+            found[-1].append(part)
+        else:
+            found.append([part])
+        closed = alone
+    return found
 
 
 def _last_before(spans: Spans, place: int) -> int:

@@ -129,7 +129,7 @@ def replied(
     >>> from datetime import datetime, UTC
     >>> def reply(text):
     ...     return replied([Message(Author.STUDENT, text, datetime(2026, 1, 1, tzinfo=UTC))], Remembered())
-    >>> reply("What is 12*7?"), reply("is 3/4 bigger than 5/8?")
+    >>> reply("thx. what is 12*7?"), reply("is 3/4 bigger than 5/8?")
     ('12 x 7 = 84.', 'Yes, 3/4 is bigger than 5/8.')
     """
     doc = doc_of(messages[-1])
@@ -137,7 +137,8 @@ def replied(
     foreign = _foreign(doc)
     if foreign and foreign not in said:
         return foreign
-    if reckoned := asked_comparison(doc.text) or reckoned_answer(doc.text):
+    asked = (doc.text, *(each.text for each in doc.sentences[-1:]))
+    if reckoned := asked_comparison(doc.text) or next(filter(None, map(reckoned_answer, asked)), ""):
         return f"{clean(reckoned)}."
     act, asks = act_of(doc), doc.asks or doc.text.rstrip().endswith("?")
     if not asks and (checked := _checked(doc)):

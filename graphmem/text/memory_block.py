@@ -153,9 +153,17 @@ def _words(memory: Memory, speaker: str) -> str:
         return f"{speaker} worked on: {content}"
     if memory.quote is not None or memory.role is not MemoryRole.SAID:
         return f"{speaker}: {content}" if memory.speaker else content
-    leant_on = memory.aspect in SHOWN_AT_WORK or leans(Doc(memory.content or ""))
-    asked = f"asked “{one_line(clipped(memory.before, BEFORE_CHARACTERS))}”: " if leant_on and memory.before else ""
-    return f"{speaker}: {asked}“{content}”"
+    return f"{speaker}: {_leant_on(memory)}“{content}”"
+
+
+def _leant_on(memory: Memory) -> str:
+    """Return what a quotation leans on: the task of work, the question that it answers, or what was said before it."""
+    shown = memory.aspect in SHOWN_AT_WORK
+    if not memory.before or not (shown or leans(Doc(memory.content or ""))):
+        return ""
+    # What the message itself gives stands first, the line before the message last.
+    text = one_line(clipped(memory.before.split("\n")[0], BEFORE_CHARACTERS))
+    return f"{'at' if shown else 'asked' if text.endswith('?') else 'after'} “{text}”: "
 
 
 def day(at: datetime, zone: tzinfo | None = None) -> str:

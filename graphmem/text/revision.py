@@ -62,6 +62,8 @@ FEW_SENTENCES = 2
 UNLIKELY_ENDED = 0.002
 """Chance below which it is not ended, whatever reason there seems to be; chosen, as `DONE_ENDED`, with labelled talk
 (`bench formation`) in view: the network hardly knows of pets and of plans that were carried out."""
+STILL_HELD = 0.6
+"""Share of the chance that one part of a statement has ended, below which the other part is still held."""
 RATHER_ENDED = 0.5
 """Chance from which a message that tells of an end takes back a belief, before anything is formed of it."""
 DONE_ENDED = 0.1
@@ -286,12 +288,14 @@ def _is_sure(new: Revisable, old: Revisable, chance: float) -> bool:
 
 
 def _outdates(new: Revisable, old: Revisable) -> bool:
-    """True if only one of two statements that an older one joins has ended: neither leans on the other."""
+    """True if only one of two statements that an older one joins has ended; what leans on the first ends with it."""
     for parts in (old.words.split(joint, 1) for joint in JOINTS if joint in old.words):
-        if min(len(part.split()) for part in parts) < PART_WORDS or leans(Doc(parts[1])):
+        if min(len(part.split()) for part in parts) < PART_WORDS:
             continue
-        chances = sorted(ended_chance(new.words, part) for part in parts)
-        if chances[0] < DONE_ENDED and chances[1] >= RATHER_ENDED:
+        first, second = (ended_chance(new.words, part) for part in parts)
+        if first >= second and leans(Doc(parts[1])):
+            continue
+        if max(first, second) >= RATHER_ENDED and min(first, second) < STILL_HELD * max(first, second):
             return True
     return False
 

@@ -77,7 +77,9 @@ def of_encoder(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
         own = labelled(rows, head, *origins)
         found |= labels_right(head, head, own, [s.likely(head) for s in read(own)])
     found |= shown_figures(network)
-    found |= border_figures(rows, lambda text: [(s.start, s.end) for s in network.analyse(text).statements])
+    found |= border_figures(
+        rows, lambda text: [(s.start, s.end) for s in network.analyse(text, joined=False).statements]
+    )
     return found | name_figures(rows, lambda text: [(n.start, n.end, n.kind) for n in network.analyse(text).names])
 
 

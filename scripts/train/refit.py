@@ -33,7 +33,7 @@ ALONE = 0.5
 
 def refit(rows: Sequence[Row], head: str) -> None:
     """Fit one head on the rows that have one label of it and are not held out, and write it."""
-    own = [row for row in rows if not row.held and isinstance(row.labels.get(head), int)]
+    own = [row for row in rows if not row.held and isinstance(row.labels.get(head), int | float)]
     weights = [REAL if row.origin in ("tiage_train", *TUTORING) else 1.0 for row in own]
     weight, bias = fitted(np.stack([seen(row.text) for row in own]), [row.labels[head] for row in own], weights,
                           STRENGTH.get(head, PLAIN_STRENGTH), len(MESSAGE.heads[head].labels))  # fmt: skip
@@ -72,6 +72,8 @@ def fitted(
     """Return weight and bias of a logistic regression of so many labels."""
     scale = x.std(0) + 1e-3
     model = LogisticRegression(C=strength, max_iter=500).fit(x / scale, labels, weights)
+    if count == 1:
+        return (model.coef_ / scale).astype(np.float32), model.intercept_.astype(np.float32)
     weight, bias = np.zeros((count, x.shape[1]), np.float32), np.full(count, UNSEEN, np.float32)
     weight[model.classes_], bias[model.classes_] = model.coef_ / scale, model.intercept_
     return weight, bias

@@ -50,7 +50,9 @@ async def standing(gm: Graphmem, pupil: Pupil) -> set[str]:
     """What holds, as another replica reads it."""
     replica = another_replica(gm)
     index = (await open_memories(replica, pupil.session)).index
-    holding = {_name(memory) for memory in index.latest(50) if memory.invalid_at is None}
+    stands = [each for each in index.latest(50) if each.invalid_at is None]
+    # Episodes of their own are headed by a date.
+    holding = {_name(each) for each in stands if each.role is not MemoryRole.EPISODE or each.id == "an-episode"}
     entries = {"entry" for _ in await list_entries(replica, pupil.session, LedgerCategory.FACT, active=True)}
     return holding | entries | {"fact" for _ in await list_facts(replica, pupil.session, 9)}
 

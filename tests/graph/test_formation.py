@@ -605,5 +605,5 @@ async def test_what_is_told_beside_a_question_or_praise_is_remembered(gm: Graphm
         await told(gm, ann, text, f"t{turn}")
     assert [memory.content for memory in await held(gm, ann.session)] == [
         "i have a cat",
-        "i like drawing comics",
+        "can we draw next time, i like drawing comics",
     ]

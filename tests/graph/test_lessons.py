@@ -128,7 +128,7 @@ async def test_over_graphql(gm: Graphmem, ann: Pupil, app_client: Client) -> Non
 
 
 async def test_what_is_forgotten_leaves_its_lesson(gm: Graphmem, ann: Pupil) -> None:
-    secret = "I think a marmalade fraction is a fraction with an equal denominator and numerator."
+    secret = "I think 1/8 of the marmalade is more, 1/8 is bigger than 1/4."
     await worked(gm, ann, [STEPS[0], (secret, "Not quite."), STEPS[1]], task=SPOONS)
     (told,) = [memory for memory in await held(gm, ann.session) if "marmalade" in memory.words]
     await forget_memory(gm, ann.session, told.id)
