@@ -301,8 +301,8 @@ def begins(thought: TurnThought) -> bool:
     """Return whether an episode begins with a message: always with a grave surprise, else where another matter does.
 
     Another matter has to be the student's own, no question for what is remembered, and to have a name, and some turns
-    have to lie since the last one; a boundary is one
-    where what is said has little to do with what was said before.
+    have to lie since the last one; a boundary is one where what is said has little to do with what was said before.
+    While there is a task its lesson holds the memories together.
 
     Source: spec 5 (episodes).
     """
@@ -311,7 +311,7 @@ def begins(thought: TurnThought) -> bool:
         return True
     doc = doc_of(thought.seen.message)
     asks_of_memory = thought.recalled.asked_for is not AskedFor.OTHER
-    if (level is Level.NORMAL and not starts) or not thought.seen.own_matter or asks_of_memory:
+    if thought.task or (level is Level.NORMAL and not starts) or not thought.seen.own_matter or asks_of_memory:
         return False
     since = (
         thought.seen.state.turns + 1 - thought.seen.state.episode_turn

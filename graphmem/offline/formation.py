@@ -45,8 +45,8 @@ SHOWN_FROM = {Aspect.MISCONCEPTION: 0.5, Aspect.UNDERSTANDING: 0.5}
 misconception 4 in 5 do, and 4 in 5 of those that do are found."""
 SEEMS_SHOWN = 0.35
 """The same at a task, where the own words of the turn seem to, and it holds no sum that is right."""
-AT_WORK = 0.5
-"""Chance from which a statement beside others in such a turn is work, too."""
+AT_WORK, WORK_AT_TASK = 0.5, 0.2
+"""Chance from which a statement or a turn is work: by itself, and while there is a task."""
 SURE_ASPECT = 0.6
 """Chance of an aspect from which a statement has it."""
 STEP_WORDS = 4
@@ -229,7 +229,8 @@ def aspect_at_work(
     >>> aspect_at_work(doc_of(heard), heard, *read_now([heard.text])).value
     'misconception'
     """
-    asks, works = doc.text.rstrip().endswith("?"), heard.task or work_chance(reading.scores) >= AT_WORK
+    asks = doc.text.rstrip().endswith("?")
+    works = work_chance(reading.scores) >= (WORK_AT_TASK if heard.task else AT_WORK)
     if heard.speaker is not None or asks or not works or len(doc.words) < STEP_WORDS:
         return None
     checked = [each.holds for each in equations(doc.text)] + [each.holds for each in stated_comparisons(doc.text)]

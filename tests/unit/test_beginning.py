@@ -14,11 +14,18 @@ ASKED = "What are my sister's cats called?"
 
 
 def thought(
-    level: Level, *, starts: bool = True, own_matter: bool = True, since: int = 50, asks: AskedFor = AskedFor.OTHER
+    level: Level,
+    *,
+    starts: bool = True,
+    own_matter: bool = True,
+    since: int = 50,
+    asks: AskedFor = AskedFor.OTHER,
+    task: str = "",
 ) -> Any:
     """What is known of a message, as far as it says where an episode begins."""
     said = TOLD if asks is AskedFor.OTHER else ASKED
     return SimpleNamespace(
+        task=task,
         score=SimpleNamespace(level=level, unusual=()),
         recalled=Remembered(asked_for=asks),
         seen=SimpleNamespace(
@@ -37,6 +44,7 @@ def test_another_matter_begins_an_episode_where_it_is_the_students_own(level: Le
     assert not begins(thought(level, starts=False))
     assert not begins(thought(level, since=1))
     assert not begins(thought(level, asks=AskedFor.OWN))
+    assert not begins(thought(level, task="How many spoons did Julia buy?"))
 
 
 @pytest.mark.parametrize("level", [Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT])
