@@ -51,7 +51,8 @@ async def question_to_ask(gm: Graphmem, seen: MessageFindings) -> Question | Non
     clear = tuple(each for each, mentions in zip(seen.state.questions, hidden, strict=True) if not mentions)
     tells = seen.reading.scores.chance("about_self") >= OWN_ENOUGH
     state, works = replace(seen.state, questions=clear), seen.task is not None
-    return plan.next_question(state, seen.score, doc_of(seen.message).text, tells=tells, works=works)
+    act = seen.reading.scores.likely("act")
+    return plan.next_question(state, seen.score, doc_of(seen.message).text, act, tells=tells, works=works)
 
 
 async def remembered_for(

@@ -34,8 +34,7 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import WORKING_MEMORY, Boost, Raised, TurnWrite
 from graphmem.text.clauses import answers_question, told_clauses
-from graphmem.text.dialogue_acts import Act, act_of
-from graphmem.text.doc import Doc, doc_of
+from graphmem.text.doc import doc_of
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
 
@@ -344,7 +343,7 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
 
 
 def next_question(
-    state: State, scored: Score, text: str, *, tells: bool = False, works: bool = False
+    state: State, scored: Score, text: str, act: str, *, tells: bool = False, works: bool = False
 ) -> Question | None:
     """Return the question that has waited longest, where this is a moment to ask it.
 
@@ -356,13 +355,13 @@ def next_question(
     state : State
     scored : Score of the message
     text : str, the message
+    act : what it does, a label of the head `act`
     tells : it tells something of the student, which is answered first
     works : the talk is about an exercise
 
     Source: spec 5 (questions queued and asked by a later turn).
     """
-    act = act_of(Doc(text))
-    busy = tells or "?" in text or act is Act.GOODBYE or (works and act is Act.STEP)
+    busy = tells or "?" in text or act == "goodbye" or (works and act == "work")
     calm = scored.level is Level.NORMAL and not busy
     rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
     return state.questions[0] if state.questions and calm and rested else None

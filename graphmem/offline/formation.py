@@ -23,10 +23,10 @@ from graphmem.text.certainty import STATED_CONFIDENCE, confidence
 from graphmem.text.chunks import CHUNKED_WORDS, chunks
 from graphmem.text.clauses import answers_question
 from graphmem.text.comparisons import stated_comparisons
-from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import ENGLISH, language_of
+from graphmem.text.overrides import overrides
 from graphmem.text.reminders import reminders
 from graphmem.text.revision import retractions
 from graphmem.text.sanitize import clipped

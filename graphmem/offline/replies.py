@@ -4,15 +4,16 @@ A reply invents nothing and asks nothing back: it says what was reckoned exactly
 answers by what the message does (the dialogue act that the encoder tells).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from zlib import crc32
 
 from graphmem.language.analysis import MessageAnalysis
+from graphmem.language.encoder import encoder_network
 from graphmem.model import AskedFor, Author, Message, Remembered
 from graphmem.offline.answers import NOTHING, answer_from_memory
 from graphmem.text.arithmetic import reckoned_answer, spoken_equations
 from graphmem.text.comparisons import asked_comparison, stated_comparisons
-from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.sanitize import clean
@@ -25,7 +26,15 @@ shipped chats: 60 of 75 consolations from -0.2 down were for what is no trouble.
 SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
 ACT_SURE = 0.47
-"""Chance of a dialogue act from which it goes before what its words say."""
+"""Chance of a dialogue act from which it goes before a number that a turn names at a task."""
+_STUCK = re.compile(
+    r"\b(?:do not|don'?t|didn'?t|can'?t|cannot) (?:\w+ ){0,2}(?:know|understand|remember|follow|see (?:how|why)"
+    r"|get (?:it|this|that|why|how|what))\b"
+    r"|\b(?:idk|no idea|no clue|clueless|not sure|unsure|confus\w+|puzzled|stuck|i'?m lost|am lost|struggling)\b"
+    r"|^\W*(?:huh|what|help|hint|clue)(?: me)?(?: please)?\W*$"
+    r"|\b(?:give|need|want)(?: me)? (?:some |a )?(?:help|hint)\b"
+)
+"""A turn that gets no further; the head `work` hears as much in "so it is twice as wide"."""
 _CLOSING = {"greeting", "goodbye", "thanks"}
 _TOLD = {"own", "story", "opinion"}
 _LEDGER = {"wish": "wish", "order": "wish", "promise": "promise", "secret": "secret", "debt": "promise"}
@@ -118,7 +127,7 @@ def replied(
     messages : oldest first, the student's newest last
     remembered : what was recalled for it
     task : the exercise the talk is about, where there is one
-    reading : of the newest message, where it was read
+    reading : of the newest message; None: it is read here, on this thread
 
     Returns
     -------
@@ -140,7 +149,7 @@ def replied(
     asked = (doc.text, *(each.text for each in doc.sentences[-1:]))
     if reckoned := asked_comparison(doc.text) or next(filter(None, map(reckoned_answer, asked)), ""):
         return f"{clean(reckoned)}."
-    act, asks = act_of(doc), doc.asks or doc.text.rstrip().endswith("?")
+    asks = doc.asks or doc.text.rstrip().endswith("?")
     if not asks and (checked := _checked(doc)):
         name, text = checked
         return _worded(name, messages, said, f"“{clean(text)}”")
@@ -148,7 +157,7 @@ def replied(
         answer = answer_from_memory(messages, remembered)
         if answer and (asks or answer != NOTHING):
             return answer
-    return _worded(_act(doc, act, reading, task), messages, said)
+    return _worded(_act(doc, reading or encoder_network(1).analyse(doc.text), task), messages, said)
 
 
 def _foreign(doc: Doc) -> str:
@@ -168,10 +177,8 @@ def _checked(doc: Doc) -> tuple[str, str] | None:
     return None
 
 
-def _act(doc: Doc, act: Act, reading: MessageAnalysis | None, task: str) -> str:
+def _act(doc: Doc, reading: MessageAnalysis, task: str) -> str:
     """The name of the templates that answer what a message does."""
-    if reading is None:
-        return act.value if act.value in TEMPLATES else "told"
     scores = reading.scores
     kind, entry, valence = scores.likely("act"), scores.likely("ledger"), scores.number("valence")
     if kind in _CLOSING and (doc.asks or scores.chance("act", kind) < SURE):
@@ -179,9 +186,9 @@ def _act(doc: Doc, act: Act, reading: MessageAnalysis | None, task: str) -> str:
         kind = "question" if doc.asks else "own"
     if entry in _LEDGER and scores.chance("ledger", entry) >= SURE and kind != "question":
         return _LEDGER[entry]
-    if act is Act.CONFUSION and (task or kind == "work"):
+    if (task or kind == "work") and _STUCK.search(doc.excerpt.plain):
         return "stuck"
-    if task and (kind == "work" or (scores.chance("act", kind) < ACT_SURE and act is Act.STEP)):
+    if task and scores.chance("act", kind) < ACT_SURE and doc.numbers and not doc.asks:
         return "work"
     if kind in _TOLD:
         sad = "hard" if valence <= TROUBLED else "heard" if valence <= SUBDUED else "told"

@@ -9,12 +9,12 @@ from graphmem.language.heads import HeadScores
 from graphmem.model import Heard, LedgerCategory, Reminder
 from graphmem.text.certainty import last_question
 from graphmem.text.clauses import is_fragment
-from graphmem.text.dating import day_ahead
-from graphmem.text.dialogue_acts import overrides
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_model import ledger_category
+from graphmem.text.overrides import overrides
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
+from graphmem.text.time_ranges import day_ahead
 from graphmem.text.words import word_rarity
 
 SUMMARY_CHARACTERS = 80

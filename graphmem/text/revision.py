@@ -19,14 +19,14 @@ from graphmem.model import SHOWN_AT_WORK, Aspect, Vector
 from graphmem.text.clauses import leans, statement_spans
 from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.contradiction import load_contradiction_network
-from graphmem.text.dating import day_ahead
-from graphmem.text.dialogue_acts import is_readable
 from graphmem.text.doc import Doc
 from graphmem.text.ending import ended_chance
+from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.lexicon import MONTHS, WEEKDAYS, is_negation
 from graphmem.text.pairs import Compared, Likeness, likeness
 from graphmem.text.slots import changes_rarely, holds_one_value, is_polar, slot_of
 from graphmem.text.stems import is_past
+from graphmem.text.time_ranges import day_ahead
 from graphmem.text.words import is_known
 
 ONE_MATTER = 0.45
@@ -240,7 +240,8 @@ def surely_ended(new: Revisable, old: Revisable) -> tuple[float, Effect]:
     long = any(len(Doc(each.content).sentences) > FEW_SENTENCES for each in (new, old))
     if long or old.at >= new.at or new.words == old.words or _is_work(new) or _is_work(old):
         return 0.0, Effect.NONE
-    if not is_readable(Doc(new.words)):
+    said = Doc(new.words)
+    if language_of(new.words) != ENGLISH or 2 * len(said.numbers) >= len(said.words):
         # Of a step of a sum, or of another language, the networks know nothing (spec 7).
         return 0.0, Effect.NONE
     chance = ending_chance(new, old)

@@ -8,9 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 from graphmem.errors import InvalidInput
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
+from graphmem.text.stems import is_past
 
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 """What "before ..." reaches back to, and "after ..." on to where that lies ahead."""
+CLAUSE_CHARACTERS = 200
+"""Characters before and after a day in which its verb is looked for."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,24 @@ _MONTH_NAME = r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|ju
 _MONTH_NAME += r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 _MONTH_OR_SEASON = _MONTH_NAME.replace("jan(", "spring|summer|autumn|fall|winter|jan(", 1)
 _WEEKDAY_NAME = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun))\b"
+_WEEKDAY_NAME += r"(?!['’]s| (?:morning|afternoon|evening|night)s)"
+_NEED_CAPITALS = ("jan", "mar", "march", "may")
 _DAY, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>19\d\d|20\d\d|2100)\b"
 _OF_YEAR = rf"(?:,? (?:of )?{_YEAR})"
 _WHICH_OF = r"\b(?P<which>last|this|past|next|previous) "
 _COUNT = rf"(?:a )?(?P<count>\d{{1,3}}|{'|'.join(_COUNT_WORDS)})(?: of)? (?P<unit>day|week|month|year)s?\b"
 _PART_OF_DAY = rf"(?P<part>{'|'.join(_HOURS)})\b"
 _NO_COUNT = r"(?=$|[^\w ,/.-]|[,.-](?!\d)| (?:and|or|to|until|till|did|was|were|had|what|when|where|who|i|we|he|she)\b)"
+_AHEAD = frozenset(
+    "am are by gonna going i'd i'll i'm im is it's must need next promised till until want will would".split()  # noqa: SIM905
+)
+"""Words of a clause whose day lies ahead, whatever else was."""
+_NO_OTHER = re.compile(r"\d{4}|\b(?:ago|last|past|previous|this|today|tonight|yesterday)\b")
+_CLAUSE_ENDS = re.compile(
+    r"[.,;:!?] |\b(?:and|but|because|so|that) (?=(?:i|we|he|she|it|they|my|our)\b)", re.IGNORECASE
+)
+_LEADS_TO_DAY = r"\b(?:on|by|to|is|was|due|before|after|since|from|till?|until|\w{3,6}day) (?:the )?"
+_NO_RANK = r"(?=\W*$|[,.;:!?)]| (?:and|or|but|at|in|so|because|cause|cos|if|when|instead|now|from|i|we|it|they|my)\b)"
 _SINCE = re.compile(r"\b(since|after|before|until|till)(?: the| last| early| late)?[ -]?$", re.IGNORECASE)
 _FROM = re.compile(r"\b(?:between|from)(?: the| last)? ?$", re.IGNORECASE)
 _TO = re.compile(r" ?(?:and|to|until|till|through|-|–)(?: the| last| this)? ?", re.IGNORECASE)
@@ -91,6 +106,59 @@ def time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
     text, clock = " ".join(text.split()), now.replace(tzinfo=UTC)
     named = dict.fromkeys(found for found in _ranges_joined(text, _single_ranges(text, clock), clock) if _sound(found))
     return tuple(TimeRange(*(edge.replace(tzinfo=now.tzinfo) for edge in (each.start, each.end))) for each in named)
+
+
+def day_ahead(text: str, at: datetime) -> datetime | None:
+    """Return the last day, from the one on and up to the year after, that a text names; None where it names none.
+
+    Parameters
+    ----------
+    text : str, in English; a day is the next one of its name, unless the verb of its clause tells of the past
+    at : datetime, aware, when it was said; days are reckoned from it
+
+    Examples
+    --------
+    >>> said = datetime(2026, 2, 24, 9, tzinfo=UTC)
+    >>> day_ahead("remind me to bring it on friday", said)
+    datetime.datetime(2026, 2, 27, 0, 0, tzinfo=datetime.timezone.utc)
+    >>> [day_ahead(text, said) for text in ("we went there on friday", "remind me every friday")]
+    [None, None]
+    """
+    if not EARLIEST.year < at.year < LATEST.year:
+        return None
+    text, clock = " ".join(text.split()), at.replace(tzinfo=UTC)
+    today, latest = _whole_unit("day", clock, 0).start, _months(at.year + 2, 1, 1).start
+    days = [_next_day(text, start, end, read, today) for start, end, read in _single_ranges(text, clock)]
+    ahead = [day for day in days if day is not None and today <= day < latest]
+    return max(ahead).replace(tzinfo=at.tzinfo) if ahead else None
+
+
+def _next_day(text: str, start: int, end: int, read: TimeRange, today: datetime) -> datetime | None:
+    """A day that was read as the latest of its name, as the next one where no word looks back."""
+    day, said = read.start.replace(hour=0), text[start:end].lower()
+    lead = _CLAUSE_ENDS.split(text[max(0, start - CLAUSE_CHARACTERS) : start])[-1].lower().split()
+    follows = _CLAUSE_ENDS.split(text[end : end + CLAUSE_CHARACTERS])[0].lower().split()
+    if read.end - read.start > timedelta(days=1) or lead[-1:] in (["every"], ["each"]):
+        return None
+    if day > today or _NO_OTHER.search(said):
+        return day
+    told = (*lead, *follows)
+    if any(map(is_past, told)) and _AHEAD.isdisjoint(told) and "to" not in lead[-2:]:
+        return None
+    if not any(map(str.isdigit, said)):
+        return day + timedelta(days=7)
+    monthly = not any(month[:3] in said for month in MONTHS)
+    later = (_day_of_month(day, months) for months in (range(12) if monthly else (0, 12, 24, 36, 48, 96)))
+    named = [WEEKDAYS.index(word) for word in lead[-2:] if word in WEEKDAYS]
+    fit = (found for found in later if found is not None and found >= today)
+    return next((found for found in fit if not named or found.weekday() in named), None)
+
+
+def _day_of_month(day: datetime, months: int) -> datetime | None:
+    """The same day so many months later; None where that month has none."""
+    month = _months(day.year, day.month + months, 1)
+    found = month.start + timedelta(days=day.day - 1)
+    return found if found < month.end else None
 
 
 def _sound(found: TimeRange) -> bool:
@@ -175,7 +243,7 @@ def _date(match: re.Match[str], now: datetime) -> TimeRange | None:
     day, month = int(found["day"]), int(found.get("number") or 0)
     if found.get("name"):
         month = _months_of(found["name"])[0]
-        if not (found["year"] or found["nth"] or found["name"][0].isupper()):
+        if found["name"] in _NEED_CAPITALS and not (found["year"] or found["nth"]):
             return None
     elif found.get("other"):
         month, day = sorted((day, int(found["other"])))
@@ -187,6 +255,15 @@ def _date(match: re.Match[str], now: datetime) -> TimeRange | None:
             start = datetime(year, month, day, tzinfo=UTC)
             if found["year"] or start <= now:
                 return TimeRange(start, start + timedelta(days=1))
+    return None
+
+
+def _of_month(match: re.Match[str], now: datetime) -> TimeRange | None:
+    for back in range(3):
+        month = _months(now.year, now.month - back, 1)
+        start = month.start + timedelta(days=int(match["day"]) - 1)
+        if int(match["day"]) and start < month.end and start <= now:
+            return TimeRange(start, start + timedelta(days=1))
     return None
 
 
@@ -232,7 +309,7 @@ def _units_back(match: re.Match[str], now: datetime) -> TimeRange:
 
 def _day(match: re.Match[str], now: datetime) -> TimeRange:
     word = match["word"].lower()
-    steps = {"day before yesterday": -2, "yesterday": -1, "last": -1, "tomorrow": 1}
+    steps = {"day before yesterday": -2, "yesterday": -1, "last": -1, "tomorrow": 1, "tmrw": 1, "tmr": 1}
     day = _whole_unit("day", now, steps.get(word, 0))
     part = "night" if word == "tonight" else match["part"]
     first, last = _HOURS[part.lower()] if part else (0, 24)
@@ -244,8 +321,9 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
     for pattern, rule in (
         (rf"(?<![\w/-]){_YEAR}-(?P<number>0[1-9]|1[0-2])-{_DAY}(?![\d/-])", _date),
         (rf"(?<![\w/.-]){_DAY}/(?P<other>\d{{1,2}})/{_YEAR}(?![\d/-])", _date),
-        (rf"(?<![\w.,/-]){_DAY}(?P<nth>(?:st|nd|rd|th)(?: of)?)? {_MONTH_NAME}{_OF_YEAR}?", _date),
+        (rf"(?<![\w.,/-]){_DAY}(?P<nth>st|nd|rd|th)?(?: of)? {_MONTH_NAME}{_OF_YEAR}?", _date),
         (rf"\b{_MONTH_NAME} {_DAY}(?P<nth>st|nd|rd|th)?(?:{_OF_YEAR}|(?![\w/%]|[.,:]\d))", _date),
+        (rf"{_LEADS_TO_DAY}(?P<at>{_DAY}(?:st|nd|rd|th)){_NO_RANK}", _of_month),
         (rf"\b{_MONTH_OR_SEASON}{_OF_YEAR}", _named_months),
         (rf"(?:{_WHICH_OF}|{_JOINING})(?P<at>{_MONTH_OR_SEASON})", _named_months),
         (rf"(?:{_WHICH_OF}|\bon |\b(?=[a-z]{{3,6}}day\b)){_WEEKDAY_NAME}", _weekday_range),
@@ -253,7 +331,7 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
         (rf"\b(?:last|past|previous) {_COUNT}", _units_back),
         (r"\bpast (?P<unit>day|week|month|year)\b", _units_back),
         (rf"{_WHICH_OF}(?P<unit>weekend|week|month|year)\b", _unit_range),
-        (rf"\b(?P<word>day before yesterday|yesterday|today|tonight|tomorrow)\b(?: {_PART_OF_DAY})?", _day),
+        (rf"\b(?P<word>day before yesterday|yesterday|today|tonight|tomorrow|tmrw|tmr)\b(?: {_PART_OF_DAY})?", _day),
         (rf"\b(?P<word>this|last) {_PART_OF_DAY}", _day),
         (rf"(?:{_DATING}|\b(?:and|or|to) )(?P<at>{_YEAR}){_NO_COUNT}", _year_range),
     )

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from graphmem.text.clauses import statement_spans
-from graphmem.text.dating import dated
 from graphmem.text.doc import Doc
 from graphmem.text.quantities import quantities
 from graphmem.text.slots import slot_of
+from graphmem.text.time_ranges import day_ahead
 
 CHARACTERS = 4_000
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -28,5 +28,5 @@ def test_a_long_row_is_read_in_the_end(row: str, end: str) -> None:
     assert isinstance(doc.key_phrases(5), tuple)
     assert doc.entities is not None
     slot_of(doc)
-    assert len(dated(text, AT)) <= 3 * len(text) + 100
+    assert day_ahead(text, AT) is None or "friday" in row
     assert len(list(quantities(text))) <= len(text)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
-from graphmem.text.time_ranges import EARLIEST, LATEST, TimeRange, time_ranges
+from graphmem.text.time_ranges import EARLIEST, LATEST, TimeRange, day_ahead, time_ranges
 
 NOW = datetime(2023, 8, 2, 9, 30, tzinfo=UTC)  # a Wednesday
 
@@ -52,6 +52,9 @@ def shown(text: str, now: datetime = NOW) -> list[str]:
         ("a couple of months ago", "2023-06-01/2023-07-01"),
         ("8 months ago", "2022-12-01/2023-01-01"),
         ("a year ago", "2022-01-01/2023-01-01"),
+        ("what did I plan for it on the 14th?", "2023-07-14/2023-07-15"),
+        ("by the 31st", "2023-07-31/2023-08-01"),
+        ("25 july", "2023-07-25/2023-07-26"),
     ],
 )
 def test_seen_from_now(text: str, expected: str) -> None:
@@ -164,6 +167,29 @@ def test_a_day_is_one_of_the_clock_of_now() -> None:
 def test_a_present_that_cannot_be(now: datetime) -> None:
     with pytest.raises(InvalidInput, match="time zone"):
         time_ranges("today", now)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("the test is tmrw", "2023-08-03"),
+        ("remind me on wednesday", "2023-08-09"),
+        ("test on thursday, cake on saturday", "2023-08-05"),
+        ("it got pushed to the 28th", "2023-08-28"),
+        ("by Friday the 1st", "2023-09-01"),
+        ("due 25 july", "2024-07-25"),
+        ("we move to 3 May 2024", "2024-05-03"),
+        ("I am nervous, we failed the one on monday", None),
+        ("on friday we lost the match", None),
+        ("every monday I swim", None),
+        ("2 days ago", None),
+        ("in 2025", None),
+        ("I came in the 1st place", None),
+    ],
+)
+def test_day_ahead(text: str, day: str | None) -> None:
+    found = day_ahead(text, NOW)
+    assert (found and f"{found:%Y-%m-%d}") == day
 
 
 WORDS = st.sampled_from(
