@@ -6,7 +6,7 @@ draws a few memories and compares each with its nearest, so that its cost does n
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -48,7 +48,6 @@ from graphmem.text.contradiction import ENDED_FOR_SURE
 from graphmem.text.doc import Doc
 from graphmem.text.ending import ended_chance
 from graphmem.text.lexicon import STOP_WORDS
-from graphmem.text.references import is_whole
 from graphmem.text.revision import Effect, Revisable, effect, holds_several
 from graphmem.text.sanitize import quoted
 from graphmem.text.slots import may_change, slot_of
@@ -520,15 +519,15 @@ def _record(each: Judged, now: datetime) -> Uncertainty:
     )
 
 
-def lone_type(memory: Memory, student: str, now: datetime, *, acted_on: bool) -> UncertaintyType | None:
+def lone_type(memory: Memory, now: datetime, *, acted_on: bool, leans: bool = False) -> UncertaintyType | None:
     """Return the reason to doubt a memory that nothing contradicts; None where there is none.
 
     Parameters
     ----------
     memory : opened
-    student : whom the memories tell of, by name
     now : datetime
     acted_on : an action rests on it, so that it must be sure at once, and say what it is about
+    leans : it cannot be understood without what was said before
 
     Notes
     -----
@@ -544,8 +543,7 @@ def lone_type(memory: Memory, student: str, now: datetime, *, acted_on: bool) ->
     slot = slot_of(Doc(words_of(memory)), memory.speaker)
     if now - last_said(memory) >= STALE_AFTER and slot is not None and may_change(slot):
         return UncertaintyType.STALE
-    pointing = acted_on and not is_whole(memory.content, memory.speaker or student, memory.quote)
-    return UncertaintyType.AMBIGUOUS if pointing and memory.reinforcement_count == 0 else None
+    return UncertaintyType.AMBIGUOUS if acted_on and leans and memory.reinforcement_count == 0 else None
 
 
 def doubted_ids(doubts: Iterable[Uncertainty]) -> set[str]:
@@ -559,7 +557,11 @@ def last_said(memory: Memory) -> datetime:
 
 
 def doubted_alone(
-    memories: Iterable[Memory], student: str, context: DetectionContext, version: int, now: datetime
+    memories: Iterable[Memory],
+    context: DetectionContext,
+    version: int,
+    now: datetime,
+    leaning: Collection[str] = (),
 ) -> Changes:
     """Return everything that doubting memories one by one writes; each is uncertain from now on.
 
@@ -568,16 +570,16 @@ def doubted_alone(
     Parameters
     ----------
     memories : opened, the most urgent first
-    student : whom they tell of, by name
     context : `drift` or `pre_action`
     version : int, of the student's memories
     now : datetime
+    leaning : ids of those that cannot be understood without what was said before
     """
     acted_on, doubts = context is DetectionContext.PRE_ACTION, list[Recorded]()
     for memory in memories:
         if not acted_on and (memory.flashbulb or memory.in_ledger or len(doubts) == MOST_LONE_DOUBTS):
             continue
-        kind = lone_type(memory, student, now, acted_on=acted_on)
+        kind = lone_type(memory, now, acted_on=acted_on, leans=memory.id in leaning)
         if kind is not None:
             doubts.append(Recorded(_lone_doubt(memory, kind, context, now), new=True))
     ids = [each.uncertainty.a_id for each in doubts]

@@ -38,8 +38,8 @@ from graphmem.flows.uncertainty_plan import (
     uncertainty_as_of,
     undone,
 )
+from graphmem.language.encoder import LEANS
 from graphmem.model import (
-    ANYONE,
     ActionAdvice,
     Classify,
     DetectionContext,
@@ -270,10 +270,11 @@ async def _doubt_before(gm: Graphmem, session: Session, ids: Sequence[str]) -> N
     """Put what is unsure of some memories in doubt, since an action is to rest on them."""
 
     async def planned(held: OpenMemories) -> Changes | None:
-        rested, student = [_side(held, each) for each in ids], held.name or ANYONE
-        changes = await asyncio.to_thread(
-            doubted_alone, rested, student, DetectionContext.PRE_ACTION, held.version, gm.clock()
-        )
+        rested = [_side(held, each) for each in ids]
+        readings = await gm.reader.read([each.content or "" for each in rested])
+        said = zip(rested, readings, strict=True)
+        leaning = {memory.id for memory, reading in said if reading.scores.chance("leans") >= LEANS}
+        changes = doubted_alone(rested, DetectionContext.PRE_ACTION, held.version, gm.clock(), leaning)
         return changes if changes.doubts else None
 
     await write_planned(gm, session, planned)
@@ -464,4 +465,4 @@ def _doubted_of_sample(held: OpenMemories, sample: Sequence[Memory], changes: Ch
     """Return doubts about memories that were looked at and are in no other doubt; off the event loop."""
     touched = {update.memory_id for update in changes.of(Update)} | doubted_ids(held.doubts)
     memories = [memory for memory in sample if memory.id not in touched]
-    return doubted_alone(memories, held.name or ANYONE, DetectionContext.DRIFT, held.version, now)
+    return doubted_alone(memories, DetectionContext.DRIFT, held.version, now)

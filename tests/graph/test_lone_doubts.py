@@ -113,8 +113,8 @@ async def test_what_was_inferred_and_never_said_is_unverified(gm: Graphmem, ann:
     (memory,) = memories.values()
     belief, now = replace(memory, role=MemoryRole.BELIEF), memory.timestamp + timedelta(days=days)
     wanted = UncertaintyType.UNVERIFIED if days > 30 else None
-    assert lone_type(belief, "Ann", now, acted_on=False) is wanted
-    assert lone_type(belief, "Ann", now, acted_on=True) is UncertaintyType.UNVERIFIED
-    assert lone_type(replace(belief, reinforcement_count=1), "Ann", now, acted_on=True) is None
-    many = doubted_alone([belief] * 5, "Ann", DetectionContext.DRIFT, 1, now)
+    assert lone_type(belief, now, acted_on=False) is wanted
+    assert lone_type(belief, now, acted_on=True) is UncertaintyType.UNVERIFIED
+    assert lone_type(replace(belief, reinforcement_count=1), now, acted_on=True) is None
+    many = doubted_alone([belief] * 5, DetectionContext.DRIFT, 1, now)
     assert len(many.doubts) == (2 if days > 30 else 0)
