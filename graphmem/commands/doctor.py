@@ -29,6 +29,7 @@ SILENT = timedelta(minutes=2)
 DATABASE_SECONDS = 10.0
 MODEL_SECONDS = 10.0
 """Seconds in which a language model has to answer one small question."""
+READ_DATABASE = {"schema", "jobs", "sealed values", "worlds"}
 EXCHANGE_CHARACTERS = 160
 """Characters of question and answer that are shown."""
 
@@ -43,7 +44,8 @@ class Finding:
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """Check every part; one that fails does not keep the others from being checked."""
+    """Check every part; one that fails keeps no other from being checked, but a database those that read it."""
+    findings = dict[str, Finding]()
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "java": _java,
         "database": _database_version,
@@ -57,7 +59,12 @@ async def examine(settings: Settings) -> list[Finding]:
         "worlds": check_worlds,
         "copies": _copies,
     }
-    return [await _finding(part, check, settings) for part, check in checks.items()]
+    for part, check in checks.items():
+        if part in READ_DATABASE and not findings["database"].ok:
+            findings[part] = Finding(part, False, "not checked: first mend the database")
+        else:
+            findings[part] = await _finding(part, check, settings)
+    return list(findings.values())
 
 
 async def _finding(part: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Finding:
@@ -80,13 +87,14 @@ async def _java(settings: Settings) -> str:
 
 
 async def _database_version(settings: Settings) -> str:
-    _check_running(settings)
+    # To examine is not to start.
+    if settings.neo4j_uri is None and not server.status(settings).answers:
+        raise SetupError("the local Neo4j does not run: run `graphmem up`.")
     async with open_graph(settings, lambda _: None) as graph:
         return f"Neo4j {await schema.check_server(graph)}"
 
 
 async def _schema(settings: Settings) -> str:
-    _check_running(settings)
     async with open_graph(settings, lambda _: None) as graph:
         held = await schema.find_embedder(graph)
     if held is None:
@@ -156,7 +164,6 @@ async def _broker(settings: Settings) -> str:
 
 
 async def _jobs(settings: Settings) -> str:
-    _check_running(settings)
     now = datetime.now(UTC)
     async with open_graph(settings, lambda _: None) as graph:
         since = await jobs.find_oldest_due(graph, JOB_KINDS, now)
@@ -171,7 +178,6 @@ async def _jobs(settings: Settings) -> str:
 
 async def check_sealed_values(settings: Settings) -> str:
     """Look for sealed values that were noticed not to open."""
-    _check_running(settings)
     async with open_graph(settings, lambda _: None) as graph:
         noticed = await tampering.count_noticed(graph)
     if noticed.values:
@@ -184,7 +190,6 @@ async def check_sealed_values(settings: Settings) -> str:
 
 async def check_worlds(settings: Settings) -> str:
     """Look for imports of worlds that were cut short."""
-    _check_running(settings)
     before = datetime.now(UTC) - SILENT
     async with open_graph(settings, lambda _: None) as graph:
         found = await list_unfinished(graph, before)
@@ -202,12 +207,6 @@ async def _copies(settings: Settings) -> str:
     if not await asyncio.to_thread(remove_left_copy, settings, told.append):
         return "a readable copy of a student is open (graphmem inspect)"
     return "a readable copy of a student was left behind: removed" if told else "no readable copy of a student"
-
-
-def _check_running(settings: Settings) -> None:
-    """To examine is not to start."""
-    if settings.neo4j_uri is None and not server.status(settings).answers:
-        raise SetupError("the local Neo4j does not run: run `graphmem up`.")
 
 
 def _output_of(*command: str) -> str:

@@ -6,6 +6,7 @@ import inspect
 import json
 import logging
 import sys
+import warnings
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -170,8 +171,14 @@ def read_password(from_stdin: bool, *, confirm: bool = False) -> str:
     """Read a password typed twice or once on the terminal, or the first line of standard input."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\n")
-    password = getpass.getpass("Password: ")
-    if confirm and getpass.getpass("Once more: ") != password:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", getpass.GetPassWarning)
+        try:
+            password = getpass.getpass("Password: ")
+            again = getpass.getpass("Once more: ") if confirm else password
+        except getpass.GetPassWarning:
+            raise InvalidInput("No terminal to ask for the password: send it in with --password-stdin.") from None
+    if again != password:
         raise InvalidInput("The two passwords differ.")
     return password
 

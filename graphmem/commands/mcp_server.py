@@ -188,7 +188,7 @@ def serve_mcp(settings: Settings, student_id: str | None, port: int | None) -> N
     """
     if port is None:
         if student_id is None or settings.mcp_token is None:
-            raise InvalidInput("Say which student: graphmem mcp STUDENT, with a token in GRAPHMEM_MCP_TOKEN.")
+            raise InvalidInput("A student and a token are needed: graphmem mcp STUDENT, with GRAPHMEM_MCP_TOKEN set.")
         client = AsyncClient(settings.mcp_api, settings.mcp_token.get_secret_value(), patience=PATIENCE)
         password = None if settings.mcp_password is None else settings.mcp_password.get_secret_value()
         own = StudentAccess(client, student_id, password)

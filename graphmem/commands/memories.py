@@ -33,7 +33,9 @@ async def chat_command(gm: "Graphmem", session: Session) -> None:
     """Talk with the companion as a student; an empty line ends the session."""
     from graphmem.flows.turn import Incoming, handle_turn
 
-    while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
+    if sys.stdin.isatty():
+        typer.echo("Write what the student says; an empty line ends the session.")
+    while line := (await _next_line()).strip():
         outcome = await handle_turn(gm, session, Incoming(uuid4().hex, line, gm.clock()))
         match = "nothing was expected" if outcome.match is None else f"match {outcome.match:.2f}"
         scores = f"surprise {outcome.surprise:.2f} {outcome.level}, importance {outcome.importance:.2f}"
@@ -41,6 +43,19 @@ async def chat_command(gm: "Graphmem", session: Session) -> None:
         if outcome.fact is not None:
             typer.echo(f"  (learned: {outcome.fact.text})")
         typer.echo(f"Companion: {outcome.reply}")
+
+
+async def _next_line() -> str:
+    if not sys.stdin.isatty():
+        return await asyncio.to_thread(sys.stdin.readline)
+    # A thread that reads a terminal would keep Ctrl-C waiting for Enter.
+    typed, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_reader(sys.stdin, typed.set)
+    try:
+        await typed.wait()
+    finally:
+        loop.remove_reader(sys.stdin)
+    return sys.stdin.readline()
 
 
 @cli_command("replay")

@@ -74,7 +74,7 @@ async def doctor_command(
     if junk is not None:
         return await _junk_of(settings, Who(institution, junk), read_password(password_stdin))
     findings = await examine(settings)
-    lines = [f"{'ok ' if each.ok else 'BAD'} {each.part:<10} {each.detail}" for each in findings]
+    lines = [f"{'ok ' if each.ok else 'BAD'} {each.part:<13} {each.detail}" for each in findings]
     return Printout([asdict(each) for each in findings], lines, 0 if all(each.ok for each in findings) else 1)
 
 

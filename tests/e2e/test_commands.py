@@ -77,6 +77,25 @@ async def test_enrol_replay_chat(graphmem: Command, institution: str) -> None:
 
 
 @pytest.mark.usefixtures("ada")
+async def test_ctrl_c_ends_a_chat_on_a_terminal(environment: dict[str, str], institution: str) -> None:
+    typed, terminal = os.openpty()
+    chat = [sys.executable, "-m", "graphmem", "chat", "ada", "--institution", institution, "--password-stdin"]
+    process = await asyncio.create_subprocess_exec(
+        *chat, env=environment, stdin=terminal, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    os.close(terminal)
+    assert process.stdout is not None
+    os.write(typed, f"{PASSWORD}\n".encode())
+    assert b"an empty line ends" in await process.stdout.readline()
+    os.write(typed, b"Hello!\n")
+    said = [await process.stdout.readline() for _ in range(2)]
+    assert said[1].startswith(b"Companion: ")
+    process.send_signal(signal.SIGINT)
+    assert await asyncio.wait_for(process.wait(), 60) == 130
+    os.close(typed)
+
+
+@pytest.mark.usefixtures("ada")
 async def test_forget(graphmem: Command, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
     recall = ("recall", "ada", "Ottilie", *who, "--json")
@@ -203,6 +222,7 @@ async def test_what_goes_wrong_is_one_line(graphmem: Command, institution: str) 
     for arguments, said, changes, reason in [
         (("enrol", "ada", *who), "short\n", {}, "8 to 1000 characters"),
         (("chat", "nobody", *who), f"{PASSWORD}\n", {}, "no such student"),
+        (("mcp", "ada"), "", {}, "GRAPHMEM_MCP_TOKEN"),
         (("replay", __file__, *who), f"{PASSWORD}\n", {}, "not JSON"),
         (("doctor",), "", {"GRAPHMEM_SESSION_MINUTES": "soon"}, "GRAPHMEM_SESSION_MINUTES"),
         (("bench", "nothing"), "", {}, "There is no benchmark"),
@@ -236,6 +256,7 @@ async def test_doctor_looks_at_every_part(graphmem: Command, gm: App, ann: Pupil
     code, out, _ = await graphmem("doctor", GRAPHMEM_NEO4J_URI="bolt://127.0.0.1:1", GRAPHMEM_NEO4J_TIMEOUT="1")
     assert code == 1
     assert "BAD database" in out
+    assert out.count("not checked") == 4
     code, out, _ = await graphmem(
         "doctor", GRAPHMEM_BROKER="redis://:a-password@127.0.0.1:1/0", GRAPHMEM_JOBS_LATE="1e-9"
     )
