@@ -154,7 +154,7 @@ def extract(heard: Heard, reading: MessageAnalysis | None = None, reply: Message
         # Danger is told by a detector of its own, which has found none.
         return Extraction(reminders=tuple(each for each in entries if each.category is not LedgerCategory.THREAT))
     if language_of(doc.text) not in ("", ENGLISH):
-        kept = [_Kept(span) for span in chunks(doc, heard.passes)]
+        kept = [_Kept(span) for span in chunks(doc)]
     elif heard.observed:
         kept = _observed(doc, found)
     else:

@@ -4,7 +4,6 @@ import math
 import re
 from itertools import islice
 
-from graphmem.text.discourse import join
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import LIGHT, PHATIC
 from graphmem.text.sentences import SentenceSpan, stripped
@@ -24,13 +23,12 @@ _NO_WORRIES = re.compile(r"\bno (?=worries|problem|way\b|kidding)", re.I)
 _CAPITALISED = re.compile(r"[A-Z][a-z]+$")
 
 
-def chunks(doc: Doc, passes: int = 1) -> tuple[SentenceSpan, ...]:
+def chunks(doc: Doc) -> tuple[SentenceSpan, ...]:
     """The pieces of a message that are remembered one by one, in order.
 
     Parameters
     ----------
     doc : Doc, of any length
-    passes : 1 to 3; from 2 a piece is also cut where two full clauses are joined as cause and effect
 
     Returns
     -------
@@ -53,10 +51,6 @@ def chunks(doc: Doc, passes: int = 1) -> tuple[SentenceSpan, ...]:
     if not spans:
         return ()
     pieces = _gathered(text, spans) if _size(text[spans[0][0] : spans[-1][1]]) > CHUNKED_WORDS else [_whole_span(spans)]
-    if passes > 1 and len(pieces) < MAX_CHUNKS:
-        pieces = (
-            [part for piece in pieces for part in _clauses(doc, piece)][:MAX_CHUNKS] if len(pieces) == 1 else pieces
-        )
     return tuple(piece for piece in pieces if any(map(str.isalnum, text[slice(*piece)])))
 
 
@@ -151,14 +145,3 @@ def _reach(text: str, start: int, end: int, most: int) -> int:
     found = _SPACES.finditer(text, start, start + limit)
     last = next(islice(found, most - 1, None), None)
     return last.end() - start if last else limit
-
-
-def _clauses(doc: Doc, piece: SentenceSpan) -> list[SentenceSpan]:
-    """A piece cut before the word that joins cause and effect, where both sides say enough."""
-    start, end = piece
-    for sentence in doc.sentences:
-        found = join(sentence) if start <= sentence.start and sentence.end <= end else None
-        if found is not None:
-            cut = sentence.start + found.place
-            return [stripped(doc.text, start, cut), stripped(doc.text, cut, end)]
-    return [piece]

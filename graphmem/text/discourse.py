@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from graphmem.model import EdgeType, Relation
 from graphmem.text.doc import Doc
@@ -11,8 +10,6 @@ from graphmem.text.normalize import straightened
 
 CONNECTIVE_CHARACTERS = 600
 """How much of a piece is looked at for words that join."""
-SUBSTANTIAL = 6
-"""Content words a clause needs to be remembered on its own."""
 
 OUTRIGHT_WEIGHT = 0.9
 """Weight of what is said outright (because, reminds me of, I was wrong)."""
@@ -24,29 +21,16 @@ ORDER = 0.5
 """Weight of being told one after the other: just enough to be followed (spec 10)."""
 
 
-@dataclass(frozen=True)
-class Join:
-    """A word that joins two clauses: where the second clause begins, and how they hang together.
-
-    forward : whether the edge runs from the first clause to the second
-    """
-
-    place: int
-    type: EdgeType
-    forward: bool
-    weight: float
-
-
 _JOINS = (
     (
-        re.compile(r"[, ]\s*(?P<at>(?:because|cuz|since I|since we)\b(?! of\b))", re.I),
+        re.compile(r"[, ]\s*(?:(?:because|cuz|since I|since we)\b(?! of\b))", re.I),
         EdgeType.CAUSES,
         False,
         OUTRIGHT_WEIGHT,
     ),
     (
         re.compile(
-            r"[,;]\s+(?P<at>(?:and )?(?:therefore|as a result|that's why|which is why|so)\b(?! that\b| (?:far|much"
+            r"[,;]\s+(?:(?:and )?(?:therefore|as a result|that's why|which is why|so)\b(?! that\b| (?:far|much"
             r"|many|on)\b))",
             re.I,
         ),
@@ -55,20 +39,20 @@ _JOINS = (
         LOOSE,
     ),
     (
-        re.compile(r"[, ]\s*(?P<at>(?:which |that |it )(?:made|makes) me\b)", re.I),
+        re.compile(r"[, ]\s*(?:(?:which |that |it )(?:made|makes) me\b)", re.I),
         EdgeType.CAUSES,
         True,
         OUTRIGHT_WEIGHT,
     ),
     (
-        re.compile(r"[, ]\s*(?P<at>(?:so that|in order to|in order for)\b)", re.I),
+        re.compile(r"[, ]\s*(?:(?:so that|in order to|in order for)\b)", re.I),
         EdgeType.ENABLES,
         True,
         OUTRIGHT_WEIGHT,
     ),
     (
         re.compile(
-            r"[, ]\s*(?P<at>(?:so |and )?(?:now I can|this helps? me|which helps? me"
+            r"[, ]\s*(?:(?:so |and )?(?:now I can|this helps? me|which helps? me"
             r"|which lets? me)\b)",
             re.I,
         ),
@@ -144,35 +128,6 @@ _MADE_ME = re.compile(r"(?:and )?(?:that|this|it|which)(?: really)? (?:made|make
 _OWN_REASON = re.compile(r"\b(?:because|when|about|after|since|that i|so i|so we|to (?!hear|see))\b", re.I)
 FEELING_WORDS = 12
 """Words of the longest message that only tells how one feels about what was said before."""
-
-
-def join(sentence: Doc) -> Join | None:
-    """Find the connective that joins two full clauses of a sentence as cause or means, if any.
-
-    Parameters
-    ----------
-    sentence : Doc; of a long one the first 600 characters are read
-
-    Returns
-    -------
-    Join, or None where no such word stands between two clauses of at least six content words
-
-    Examples
-    --------
-    >>> join(Doc("Mrs Hill's class planted twelve apple trees because storms felled eleven old oaks nearby")).place
-    44
-    >>> join(Doc("I stayed home because I was ill")) is None
-    True
-    """
-    text = sentence.text[:CONNECTIVE_CHARACTERS]
-    found = []
-    for pattern, type_, forward, weight in _JOINS:
-        for match in pattern.finditer(text):
-            place = match.start("at")
-            if content_words(Doc(text[:place])) >= SUBSTANTIAL <= content_words(Doc(text[place:])):
-                found.append(Join(place, type_, forward, weight))
-                break
-    return min(found, key=lambda one: one.place, default=None)
 
 
 def content_words(doc: Doc) -> int:

@@ -1,6 +1,5 @@
 """Ledger entries of a message: what a model finds in its clauses that must not be forgotten (spec 8)."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -53,9 +52,6 @@ _CUE_WORDS = frozenset(
 )
 
 
-_ASKS_HOW = re.compile(r"\W*(?:and |so |but )?(?:how|what|which|who|whose|when|where|why)\b.*\?\W*$", re.I | re.S)
-
-
 def reminders(heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[HeadScores]) -> tuple[Reminder, ...]:
     """The ledger entries of a message.
 
@@ -87,7 +83,7 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[Head
         category = ledger_category(heard.text[slice(*span)], own)
         if category is None or (kept and kept[-1][1] >= span[1]) or overrides(Doc(heard.text[slice(*span)])):
             continue
-        if _ASKS_HOW.match(heard.text[slice(*span)]):
+        if own.likely("act") == "question":
             # "How should you explain things to me?" asks for a wish, and is none.
             continue
         start, stop = span

@@ -126,16 +126,3 @@ def is_past(word: str) -> bool:
         "proceed",
         "exceed",
     )
-
-
-def is_plural(word: str) -> bool:
-    """True if an English word in lower case looks like a plural; so do some verbs.
-
-    Examples
-    --------
-    >>> is_plural("friends"), is_plural("children"), is_plural("glass"), is_plural("bus")
-    (True, True, False, False)
-    """
-    if word in _PLURALS:
-        return word not in ("am", "is", "are", "has", "does", "goes")
-    return word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
