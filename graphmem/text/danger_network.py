@@ -19,8 +19,6 @@ DANGER_FOLDER = Path(__file__).with_name("weights") / "danger"
 CONCERNS = MESSAGE.heads["concern"].labels
 """Kinds of danger; the first is none."""
 URGENCIES = 3
-DANGER_ANSWERS = len(CONCERNS) + URGENCIES + 1
-"""Numbers that the network answers: kinds of danger, the first is none; urgency from 1; whether another is meant."""
 
 
 @dataclass(frozen=True)

@@ -128,26 +128,6 @@ def closeness(one: Vector, other: Vector) -> float:
     return float(min(1.0, max(0.0, (1.0 + float(np.dot(one, other))) / 2.0)))
 
 
-def triggered(trigger: str, message: Doc) -> bool:
-    """True if a word or phrase occurs in a message, as whole words, in any case and any inflection.
-
-    Parameters
-    ----------
-    trigger, message : in any script; inflections are those of English, other scripts must be equal, and what
-        is written without blanks need only be contained
-
-    Source: spec 8.
-
-    Examples
-    --------
-    >>> triggered("study", Doc("She studies a lot")), triggered("art", Doc("a party"))
-    (True, False)
-    >>> triggered("fraction game", Doc("games with fractions")), triggered("分数", Doc("我不懂分数"))
-    (False, True)
-    """
-    return _read_message(message).has(trigger)
-
-
 def _plain_text(text: str) -> str:
     return straightened(unicodedata.normalize("NFKC", text))
 
@@ -162,7 +142,10 @@ class _Said:
     capitals: frozenset[int] = field(repr=False)
 
     def has(self, trigger: str) -> bool:
-        """True if a trigger occurs."""
+        """True if a trigger occurs as whole words, in any case and any form of English.
+
+        In other scripts it must be equal; what is written without blanks need only be contained.
+        """
         if _is_dense(trigger):
             return _plain_text(trigger).casefold().strip() in self.text
         return bool(_adjacent([self.stems.get(stem(word), set()) for word in Doc(_plain_text(trigger)).terms]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import LedgerCategory, LedgerEntry
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_triggers import active_at, closeness, is_active, surfacing, triggered
+from graphmem.text.ledger_triggers import active_at, closeness, is_active, surfacing
 from graphmem.text.stems import stem
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -26,6 +26,10 @@ def entry(**changes: object) -> LedgerEntry:
 def why(message: str, **changes: object) -> tuple[str, ...]:
     found = surfacing([entry(**changes)], Doc(message), EAST, [NORTH], NOW)
     return found[0].why if found else ()
+
+
+def triggered(trigger: str, message: Doc) -> bool:
+    return bool(why(message.text, triggers=(trigger,)))
 
 
 FORMS = [
