@@ -66,6 +66,11 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
         "Write down what is given and what is asked, then the next step.",
         "Good, keep going. A small drawing often helps.",
     ),
+    "idea": (
+        "I see how you think of it, and keep that.",
+        "Thank you, I keep your idea in mind.",
+        "All right, I remember that you see it so.",
+    ),
     "stuck": (
         "That is all right. Go back to the last thing that was clear, and start from there.",
         "Not knowing yet is fine. Try the same with very small numbers first.",
@@ -188,8 +193,9 @@ def _act(doc: Doc, reading: MessageAnalysis, task: str) -> str:
         return _LEDGER[entry]
     if (task or kind == "work") and _STUCK.search(doc.excerpt.plain):
         return "stuck"
-    if task and scores.chance("act", kind) < ACT_SURE and doc.numbers and not doc.asks:
-        return "work"
+    if kind == "work" or (task and scores.chance("act", kind) < ACT_SURE and doc.numbers and not doc.asks):
+        # Only sums are checked; of ideas nothing is known, and a question is no step.
+        return "question" if doc.asks or doc.text.rstrip().endswith("?") else "work" if doc.numbers else "idea"
     if kind in _TOLD:
         sad = "hard" if valence <= TROUBLED else "heard" if valence <= SUBDUED else "told"
         return "glad" if valence >= GLAD else sad

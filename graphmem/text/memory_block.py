@@ -157,13 +157,13 @@ def _words(memory: Memory, speaker: str) -> str:
 
 
 def _leant_on(memory: Memory) -> str:
-    """Return what a quotation leans on: the task of work, the question that it answers, or what was said before it."""
+    """Return what a quotation leans on, the task of work or the question that it answers; else empty."""
     shown = memory.aspect in SHOWN_AT_WORK
     if not memory.before or not (shown or leans(Doc(memory.content or ""))):
         return ""
     # What the message itself gives stands first, the line before the message last.
     text = one_line(clipped(memory.before.split("\n")[0], BEFORE_CHARACTERS))
-    return f"{'at' if shown else 'asked' if text.endswith('?') else 'after'} “{text}”: "
+    return f"at “{text}”: " if shown else f"asked “{text}”: " if text.endswith("?") else ""
 
 
 def day(at: datetime, zone: tzinfo | None = None) -> str:
