@@ -63,13 +63,11 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     ),
     "work": (
         "Go on, one step at a time, and say why you do each.",
-        "Write down what is given and what is asked, then the next step.",
         "Good, keep going. A small drawing often helps.",
     ),
     "idea": (
-        "I see how you think of it, and keep that.",
-        "Thank you, I keep your idea in mind.",
-        "All right, I remember that you see it so.",
+        "I see how you think of it.",
+        "Thank you, I keep your idea.",
     ),
     "stuck": (
         "That is all right. Go back to the last thing that was clear, and start from there.",

@@ -240,7 +240,7 @@ def surely_ended(new: Revisable, old: Revisable) -> tuple[float, Effect]:
     long = any(len(Doc(each.content).sentences) > FEW_SENTENCES for each in (new, old))
     if long or old.at >= new.at or new.words == old.words or _is_work(new) or _is_work(old):
         return 0.0, Effect.NONE
-    if not new.stems & old.stems and _cosine(new, old) < ENDED_COSINE:
+    if not new.stems & old.stems and _nearness(new, old) < ENDED_COSINE:
         return 0.0, Effect.NONE
     said = Doc(new.words)
     if language_of(new.words) != ENGLISH or 2 * len(said.numbers) >= len(said.words):
@@ -252,7 +252,7 @@ def surely_ended(new: Revisable, old: Revisable) -> tuple[float, Effect]:
     return chance, Effect.OUTDATES if _outdates(new, old) else Effect.ENDS
 
 
-def _cosine(new: Revisable, old: Revisable) -> float:
+def _nearness(new: Revisable, old: Revisable) -> float:
     """Return the cosine of two statements; 1 where it is not known."""
     return 1.0 if new.vector is None or old.vector is None else float(new.vector @ old.vector)
 
