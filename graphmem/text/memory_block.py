@@ -134,9 +134,9 @@ def memory_line(recalled: Recalled, remembered: Remembered) -> str:
     secret = f", {ONLY_IF}" if memory.id in remembered.secrets else ""
     speaker = one_line(memory.speaker or remembered.name or STUDENT)
     notes = [] if episode else [day(memory.timestamp, memory.zone)]
-    if memory.reinforcement_count:
-        how = "seen" if memory.aspect in SHOWN_AT_WORK else "said"
-        notes.append(f"{how} {memory.reinforcement_count + 1} times")
+    # A settled doubt strengthens a memory, too, and is no saying of it.
+    if (times := min(memory.reinforcement_count + 1, len(memory.source_refs))) > 1:
+        notes.append(f"{'seen' if memory.aspect in SHOWN_AT_WORK else 'said'} {times} times")
     if memory.invalid_at is not None:
         notes.append(f"until {day(memory.invalid_at, memory.zone)}")
     elif memory.outdated_at is not None:

@@ -93,7 +93,15 @@ def test_instructions_say_who_gave_them_and_a_students_are_wishes() -> None:
 
 
 def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> None:
-    ended = recalled("a", "Lives in Bonn.", days=30, kind=MemoryKind.TRAIT, reinforcement_count=2, invalid_at=NOW)
+    ended = recalled(
+        "a",
+        "Lives in Bonn.",
+        days=30,
+        kind=MemoryKind.TRAIT,
+        reinforcement_count=2,
+        source_refs=("t1", "t2", "t3"),
+        invalid_at=NOW,
+    )
     block = memory_block(Remembered(memories=(ended,)))
     assert (
         f"gravity=0.8] the student: “Lives in Bonn.” ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW)})"
@@ -102,7 +110,13 @@ def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> Non
 
 
 def test_what_work_showed_nobody_said() -> None:
-    shown = recalled("a", "Mo goes wrong with rates.", reinforcement_count=2, aspect=Aspect.MISCONCEPTION)
+    shown = recalled(
+        "a",
+        "Mo goes wrong with rates.",
+        reinforcement_count=2,
+        source_refs=("t1", "t2", "t3"),
+        aspect=Aspect.MISCONCEPTION,
+    )
     assert "seen 3 times" in memory_block(Remembered(memories=(shown,)))
 
 
