@@ -40,6 +40,8 @@ TASK_SHOWN = 200
 LEAST_PERSONAL, LEAST_WORK = 0.2, 0.6
 """Chance that a statement tells of the student's life or ways, or outside of a task also of the subject matter, from
 which it is kept."""
+SURE_STRUGGLE = 0.6
+"""Chance that a statement tells what is hard for the student, from which it is kept."""
 SHOWN_FROM = {Aspect.MISCONCEPTION: 0.5, Aspect.UNDERSTANDING: 0.5}
 """Chance from which a turn of work shows a misconception, or an understanding; of held-out turns that seem to show a
 misconception 4 in 5 do, and 4 in 5 of those that do are found."""
@@ -198,6 +200,7 @@ def _told(
         work = scores.chance("worth", "work")
         personal = 1 - scores.chance("worth", "nothing") - work
         told = personal >= LEAST_PERSONAL or (not heard.task and personal + work >= LEAST_WORK) or aspect in SHOWN_FROM
+        told = told or scores.chance("work", "struggle") >= SURE_STRUGGLE
         told = told and snr >= PASSES[0]
         anyway = _meets((start, end), entries) or is_kept_anyway(slot_of(clause))
         answers = not heard.task and answers_question(clause, heard.before)
