@@ -50,7 +50,7 @@ PARTS_TOLD = 3
 """Most parts of a score that are told as reasons."""
 STANDING_PARTS = {ProfilePart.NEED: 5, ProfilePart.IDENTITY: 5, ProfilePart.GOAL: 3}
 """Most of each part of the standing profile."""
-SURE_PART = 0.8
+SURE_PART = 0.7
 """Chance from which on a statement belongs into the standing profile."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""

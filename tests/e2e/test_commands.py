@@ -91,7 +91,8 @@ async def test_ctrl_c_ends_a_chat_on_a_terminal(environment: dict[str, str], ins
     said = [await process.stdout.readline() for _ in range(2)]
     assert said[1].startswith(b"Companion: ")
     process.send_signal(signal.SIGINT)
-    assert await asyncio.wait_for(process.wait(), 60) == 130
+    # What was said is formed first, and another process may hold its jobs for a while.
+    assert await asyncio.wait_for(process.wait(), 240) == 130
     os.close(typed)
 
 
