@@ -24,6 +24,8 @@ def _as_before() -> Iterator[None]:
 
 
 def test_the_level_holds_for_graphmem_and_uvicorn_only(capsys: pytest.CaptureFixture[str]) -> None:
+    # A server that another test ran in this process may have silenced it.
+    logging.getLogger("uvicorn.error").setLevel(logging.NOTSET)
     set_up_logging("info", "text")
     for name in ("graphmem.jobs", "graphmem_api", "uvicorn.error", "httpx"):
         logging.getLogger(name).info("%s speaks", name)
