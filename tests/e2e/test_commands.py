@@ -80,9 +80,14 @@ async def test_enrol_replay_chat(graphmem: Command, institution: str) -> None:
 async def test_ctrl_c_ends_a_chat_on_a_terminal(environment: dict[str, str], institution: str) -> None:
     typed, terminal = os.openpty()
     chat = [sys.executable, "-m", "graphmem", "chat", "ada", "--institution", institution, "--password-stdin"]
-    process = await asyncio.create_subprocess_exec(
-        *chat, env=environment, stdin=terminal, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
-    )
+    # Tests that run in the background of a shell ignore Ctrl-C, and so would what they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *chat, env=environment, stdin=terminal, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     os.close(terminal)
     assert process.stdout is not None
     os.write(typed, f"{PASSWORD}\n".encode())
