@@ -12,8 +12,6 @@ and the figures of both parts lie in `figures.json` beside it.
 import argparse
 import json
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -24,7 +22,7 @@ import numpy as np
 from graphmem.bench import surprise as bench
 from graphmem.bench.talks import is_held_out
 from graphmem.flows.scoring import Senses
-from graphmem.maths import ordinary, surprise
+from graphmem.maths import surprise
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.text.affect import load_affect
 from graphmem.text.match_model import load_match
@@ -56,15 +54,11 @@ def table(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def write(tables: Tables) -> None:
-    """Write `graphmem/maths/ordinary.py`, and have it used from here on."""
-    file = Path(ordinary.__file__)
-    head, _ = file.read_text(encoding="utf-8").split("ORDINARY_SHARES = ")
-    rows = "".join(f"    {name!r}: {values},\n" for name, values in tables.items())
-    body = f"ORDINARY_SHARES = {ORDINARY_SHARES}\n\nORDINARY: Mapping[str, tuple[float, ...]] = {{\n{rows}}}\n"
-    file.write_text(head + body, encoding="utf-8")
-    # The form of the other files.
-    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", file], check=True)
-    vars(surprise).update(ORDINARY=tables, ORDINARY_SHARES=ORDINARY_SHARES)
+    """Write `graphmem/maths/ordinary.json`, and have it used from here on."""
+    found = {"shares": ORDINARY_SHARES} | tables
+    rows = (f"  {json.dumps(name)}: {json.dumps(values)}" for name, values in found.items())
+    surprise.ORDINARY_FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    vars(surprise).update(ORDINARY=found, ORDINARY_SHARES=ORDINARY_SHARES)
 
 
 def turns(talks: Sequence[Talk], senses: Senses) -> list[bench.ScoredTurn]:
@@ -81,7 +75,7 @@ def reference(talks: Sequence[Talk], chats: Sequence[Talk], senses: Senses) -> N
     """Tables of the parts first, then of the sum of what they make of the parts."""
 
     first = turns(talks, senses)
-    names = [part.name for part in fields(surprise.MessageParts) if part.name in ordinary.ORDINARY]
+    names = [part.name for part in fields(surprise.MessageParts) if part.name in surprise.ORDINARY]
     tables = {n: table([v for t in first if (v := getattr(t.score.parts, n)) is not None]) for n in names}
     tables["novelty"] = table(distances(talks, chats, senses))
     tables["error"] = table([1 - t.sensed.match for t in first if t.sensed.match is not None])

@@ -28,7 +28,7 @@ BENCHMARKS = {
     "keep": Measure("recall", "evidence among the most salient turns (LoCoMo)"),
     "scale": Measure("scale", "time of a context from 1,000 to 100,000 memories"),
     "compression": Measure("compression", "evidence left after compression (LoCoMo); speed of clustering"),
-    "formation": Measure("formation", "junk and cost of memories, shares consolidated; reference memories held (gold)"),
+    "formation": Measure("formation", "cost of memories, shares consolidated; reference memories held (gold)"),
     "understanding": Measure("understanding", "bands, kinds, modalities and ledger categories of messages"),
     "valence": Measure("understanding", "correlation of affect with people's ratings (EmoBank)"),
     "match": Measure("match", "predictions that came true told from others"),

@@ -1,4 +1,4 @@
-"""Memory formation on real tutoring dialogues: junk, cost, and shares that are consolidated by load (spec 6, 7).
+"""Memory formation on real tutoring dialogues: cost, and shares that are consolidated by load (spec 6, 7).
 
 On a file with reference memories (`gold`, `nothing`) also how many of these are held: a reference statement is held
 when a memory of the same turn has half of its content words, or lies at a cosine of 0.6 or more with the same numbers
@@ -24,7 +24,6 @@ from graphmem.bench.recorded import held_out, recorded_turn
 from graphmem.bench.talks import is_held_out, read_rows
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.context import context
-from graphmem.flows.junk import Junk, find_junk
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
@@ -62,7 +61,7 @@ class Seen:
     thoughts: Counter[float] = field(default_factory=Counter)
     consolidated: Counter[float] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
-    junk: list[Junk] = field(default_factory=list)
+    memories: int = 0
 
 
 def measure_formation(settings: Settings, file: Path | None) -> Figures:
@@ -75,7 +74,7 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
 
     Returns
     -------
-    `memories_per_message`, `junk_rate`, milliseconds of forming; by messages a minute the shares of messages and of
+    `memories_per_message`, milliseconds of forming; by messages a minute the shares of messages and of
     thoughts that are consolidated; of reference memories the shares of `GOLD_SHARES`, of all students and of held-out
     ones (`test_`)
     """
@@ -92,7 +91,7 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
                 for day, first in enumerate(range(0, len(held), SESSION_DIALOGUES)):
                     student.clock.now = begun + timedelta(days=day)
                     await _play_session(student, held[first : first + SESSION_DIALOGUES], next(rates), seen)
-                seen.junk.append(await find_junk(student.gm, await student.begin()))
+                seen.memories += len((await open_memories(student.gm, await student.begin())).index)
                 await student.end()
         return gold | _figures(seen)
 
@@ -128,9 +127,8 @@ async def _play_session(student: Learner, dialogues: Sequence[Dialogue], rate: f
 
 
 def _figures(seen: Seen) -> Figures:
-    messages, memories = seen.messages.total(), sum(each.memories for each in seen.junk)
-    junk_rate = sum(each.rate * each.memories for each in seen.junk) / max(1, memories)
-    figures = {"messages": messages, "memories_per_message": memories / max(1, messages), "junk_rate": junk_rate}
+    messages = seen.messages.total()
+    figures = {"messages": messages, "memories_per_message": seen.memories / max(1, messages)}
     figures |= latencies(seen.seconds, "form_")
     for rate in ACTIVITY:
         figures[f"consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.messages[rate])

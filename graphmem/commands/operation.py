@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmem.bench import BENCHMARKS, benchmark, figure_lines
-from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, say, unlocked
+from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, say
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
@@ -62,34 +62,13 @@ def status_command(settings: Settings) -> Printout:
 
 
 @cli_command("doctor")
-async def doctor_command(
-    settings: Settings,
-    institution: str,
-    password_stdin: bool,
-    junk: Annotated[str | None, typer.Option(help="instead: the junk rate of this student's memories")] = None,
-) -> Printout:
-    """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy; or look for junk."""
+async def doctor_command(settings: Settings) -> Printout:
+    """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy."""
     from graphmem.commands.doctor import examine
 
-    if junk is not None:
-        return await _junk_of(settings, Who(institution, junk), read_password(password_stdin))
     findings = await examine(settings)
     lines = [f"{'ok ' if each.ok else 'BAD'} {each.part:<13} {each.detail}" for each in findings]
     return Printout([asdict(each) for each in findings], lines, 0 if all(each.ok for each in findings) else 1)
-
-
-async def _junk_of(settings: Settings, who: Who, password: str) -> Printout:
-    """Count the junk among a student's memories, by kind, and the share of all memories that it is."""
-    from graphmem.flows.junk import find_junk
-    from graphmem.jobs.runner import run_jobs
-    from graphmem.runtime import open_graphmem
-
-    async with open_graphmem(settings, say=say, background=False) as gm, unlocked(gm, who, password) as session:
-        await run_jobs(gm, session)
-        junk = await find_junk(gm, session)
-    counts = asdict(junk)
-    lines = [f"{name:>10}  {count}" for name, count in counts.items()]
-    return Printout(counts | {"rate": junk.rate}, [*lines, f"{'rate':>10}  {junk.rate:.2%}"])
 
 
 @cli_command("serve")

@@ -1,12 +1,13 @@
 """Surprise of a message, and the level of surprise that it makes (spec 5)."""
 
+import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from graphmem.maths.ordinary import ORDINARY, ORDINARY_SHARES
 from graphmem.model import Correction, Level, Matrix, Vector, Verdict
 
 THRESHOLDS: Mapping[Level, float] = {
@@ -34,6 +35,10 @@ TOLD_WEIGHT = 0.3
 """Weight of what a message tells beside how it surprises."""
 OWN_COUNTS = 50
 """So many signals of the student's own count as much as all ordinary talk."""
+ORDINARY_FILE = Path(__file__).with_name("ordinary.json")
+"""Surprise of ordinary talk, made by `scripts/make_surprise.py`: values at the shares of messages below them."""
+ORDINARY: Mapping[str, Sequence[float]] = json.loads(ORDINARY_FILE.read_text("utf-8"))
+ORDINARY_SHARES = ORDINARY["shares"]
 KNOTS = ((0.0, 0.80, 0.95, 0.98, 1.0), (0.0, 0.65, 0.85, 0.90, 1.0))
 """Quantiles in ordinary talk, and the signals they become."""
 
@@ -220,11 +225,10 @@ def quantile(value: float, table: Sequence[float]) -> float:
     Parameters
     ----------
     value : float
-    table : ascending values at the shares `graphmem.maths.ordinary.ORDINARY_SHARES`
+    table : ascending values at the shares `ORDINARY_SHARES`
 
     Examples
     --------
-    >>> from graphmem.maths.ordinary import ORDINARY_SHARES
     >>> quantile(0.5, ORDINARY_SHARES), quantile(-1.0, ORDINARY_SHARES), quantile(2.0, ORDINARY_SHARES)
     (0.5, 0.0, 1.0)
     """

@@ -308,12 +308,6 @@ async def _by_memory(
     return found
 
 
-async def list_spanless(graph: Graph, who: Who) -> list[str]:
-    """Return ids of memories that name no place in any source; `memory/list_spanless`."""
-    (row,) = await graph.run("memory/list_spanless", who)
-    return list(row["ids"])
-
-
 async def set_vectors(graph: Graph, session: Session, embedded: Sequence[tuple[Memory, Vector]]) -> None:
     """Give memories their embeddings again after the model was changed; `memory/set_vectors`."""
     sealed = [

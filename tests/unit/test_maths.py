@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.maths import features, importance, surprise
-from graphmem.maths.ordinary import ORDINARY, ORDINARY_SHARES
+from graphmem.maths.surprise import ORDINARY, ORDINARY_SHARES
 from graphmem.model import Correction, Fact, Level, Vector, Verdict
 from graphmem.text import matching
 from graphmem.text.doc import Doc
