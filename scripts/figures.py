@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphmem.bench import BENCHMARKS, benchmark
+from graphmem.bench import BENCHMARKS, run_benchmark
 from graphmem.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ def page() -> str:
 
 def run(name: str, file: Path | None) -> None:
     """Run a benchmark and keep its figures."""
-    figures = benchmark(name)(Settings(), file)
+    figures = run_benchmark(name, Settings(), file)
     data = file.name if file else "the shipped sample"
     of = f"{datetime.now(UTC):%Y-%m-%d}, commit {_git('rev-parse', '--short', 'HEAD')}, {data}"
     RUNS.mkdir(exist_ok=True)

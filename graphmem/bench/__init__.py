@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphmem.errors import InvalidInput
+from graphmem.progress import print_line, spoken
 from graphmem.settings import Settings
 
 Figures = dict[str, float]
@@ -42,23 +43,19 @@ BENCHMARKS = {
 }
 
 
-def benchmark(name: str) -> Callable[[Settings, Path | None], Figures]:
-    """Return the benchmark of a name.
+def run_benchmark(name: str, settings: Settings, file: Path | None) -> Figures:
+    """Take the figures of a benchmark; what goes on is said on standard error every few seconds.
 
     Raises
     ------
-    InvalidInput    there is none of this name
-
-    Examples
-    --------
-    >>> benchmark("match").__name__
-    'measure_match'
+    InvalidInput    there is none of this name, or it cannot read the file
     """
     if name not in BENCHMARKS:
         raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(BENCHMARKS)}.")
     module = import_module(f"graphmem.bench.{BENCHMARKS[name].module}")
     measure: Callable[[Settings, Path | None], Figures] = getattr(module, f"measure_{name}")
-    return measure
+    with spoken(print_line, f"measuring {name}"):
+        return measure(settings, file)
 
 
 def figure_lines(figures: Figures) -> list[str]:

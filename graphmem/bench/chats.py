@@ -13,13 +13,14 @@ from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import Learner, console, in_process, learner, show_figures, tracked
+from graphmem.bench.harness import Learner, in_process, learner, show_figures
 from graphmem.bench.scores import share_true
 from graphmem.bench.talks import parsed_rows
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming
 from graphmem.model import MemoryRole
 from graphmem.offline.answers import ANSWER_BEGINNINGS, NOT_SURE, NOTHING
+from graphmem.progress import print_line, tracked
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.doc import Doc
@@ -126,7 +127,7 @@ async def _play_chat(student: Learner, chat: Chat, counts: ChatCounts) -> None:
         counts.messages += 1
         if outcome.concern is not None:
             counts.concerns += 1
-            console.print(f"{chat.id}: {outcome.concern.kind}: {text}")
+            print_line(f"{chat.id}: {outcome.concern.kind}: {text}")
         if (answer := chat.questions.get(text)) is not None:
             _judge(text, answer, outcome.reply, counts)
         ended = [said[ref] for ref in held - await _standing_turns(student) if ref in said]
@@ -155,7 +156,7 @@ def _judge(question: str, answer: str, reply: str, counts: ChatCounts) -> None:
     counts.answered.append(right and not near)
     counts.near.append(right)
     if not right:
-        console.print(f"{question}\n    wanted {answer}, reply {reply}")
+        print_line(f"{question}\n    wanted {answer}, reply {reply}")
 
 
 def holds_answer(answer: str, reply: str) -> bool:

@@ -17,11 +17,12 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from graphmem.bench import Figures
-from graphmem.bench.harness import fresh_student, own_database, served, show_figures, tracked
+from graphmem.bench.harness import fresh_student, own_database, served, show_figures
 from graphmem.bench.recall import ENVIRONMENT, context_sources, observe_talk, recalled, sources
 from graphmem.bench.talks import Talk, read_talks, share_found
 from graphmem.errors import InvalidInput
 from graphmem.maths.clustering import spectral_clusters
+from graphmem.progress import tracked
 from graphmem.settings import Settings
 
 PERCENTS = (50, 30)

@@ -19,7 +19,7 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import Learner, in_process, latencies, learner, show_figures, tracked
+from graphmem.bench.harness import Learner, in_process, latencies, learner, show_figures
 from graphmem.bench.recorded import held_out, recorded_turn
 from graphmem.bench.talks import is_held_out, read_rows
 from graphmem.flows.consolidation import consolidate
@@ -28,6 +28,7 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import OF_A_SITTING, Memory
+from graphmem.progress import tracked
 from graphmem.samples import sample_dialogues
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings

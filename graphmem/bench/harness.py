@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,8 +17,6 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
 from graphmem.app import Graphmem, server_secret
 from graphmem.bearer import make_token
@@ -31,6 +29,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.local import server
 from graphmem.model import Matrix, Role, Session, TurnOutcome, Who
 from graphmem.offline.exemplars import read_situations
+from graphmem.progress import print_line, tracked
 from graphmem.runtime import open_graphmem, run_fast
 from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings
@@ -69,8 +68,6 @@ query Memories($student: ID!, $after: String) {
   }
 }"""
 
-console = Console(stderr=True, highlight=False)
-
 
 class NoAnswer(GraphmemError):
     """The API did not answer, or answered with an error."""
@@ -78,13 +75,8 @@ class NoAnswer(GraphmemError):
 
 def show_figures(figures: Figures) -> Figures:
     """Print figures on standard error as soon as they are taken, and return them."""
-    console.print("\n".join(figure_lines(figures)))
+    print_line("\n".join(figure_lines(figures)))
     return figures
-
-
-def tracked(things: Sequence[T] | Iterable[T], what: str) -> Iterable[T]:
-    """Yield the same things, with progress on a terminal."""
-    return track(things, what, console=console, disable=not console.is_terminal)
 
 
 def statement(name: str) -> str:
@@ -135,7 +127,7 @@ def in_process(settings: Settings, measure: Callable[[Graphmem], Coroutine[Any, 
     """
 
     async def whole(own: Settings) -> T:
-        async with open_graphmem(own, say=lambda _: None, background=False) as gm:
+        async with open_graphmem(own, say=print_line, background=False) as gm:
             return await measure(gm)
 
     with own_database(settings) as own:

@@ -19,7 +19,6 @@ from graphmem.bench import Figures
 from graphmem.bench.harness import (
     BENCH_INSTITUTION,
     PASSWORD,
-    console,
     enrolled,
     environment,
     free_port,
@@ -34,6 +33,7 @@ from graphmem.errors import SetupError
 from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.model import Observation, SourceKind, Who
+from graphmem.progress import print_line
 from graphmem.runtime import neo4j_access, open_graph
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph
@@ -183,7 +183,7 @@ def _killed(deployment: Deployment, texts: list[str]) -> Figures:
     kills: Figures = {"kills": 0.0, "kills_midjob": 0.0, "kills_redis": 0.0, "kills_api": 0.0}
     try:
         for kill in range(WORKER_KILLS):
-            console.print(f"kill {kill + 1} of {WORKER_KILLS}")
+            print_line(f"kill {kill + 1} of {WORKER_KILLS}")
             asyncio.run(_kill_worker(deployment, kills))
             if kill % 5 == 2:
                 _kill_redis(deployment, kills)

@@ -15,7 +15,6 @@ from graphmem.bench.harness import (
     BENCH_INSTITUTION,
     NoAnswer,
     Talker,
-    console,
     enrolled,
     free_port,
     latencies,
@@ -25,6 +24,7 @@ from graphmem.bench.harness import (
 )
 from graphmem.local import server
 from graphmem.model import Who
+from graphmem.progress import print_line
 from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 
@@ -88,7 +88,7 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
         for kill in range(SERVER_KILLS):
             sleep(chance.uniform(*BETWEEN_KILLS))
             turns = sum(len(diary.seconds) for diary in diaries)
-            console.print(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}, {turns} turns")
+            print_line(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}, {turns} turns")
             api = _kill_database(own, api) if kill % 2 else _replace_api(own, api, port)
         sleep(chance.uniform(*BETWEEN_KILLS))
         stop.set()

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import Learner, in_process, learner, tracked
+from graphmem.bench.harness import Learner, in_process, learner
 from graphmem.bench.recorded import recorded_turn
 from graphmem.errors import InvalidInput
 from graphmem.flows.facts import known_facts
@@ -40,6 +40,7 @@ from graphmem.model import (
     Usage,
 )
 from graphmem.ports import Mind, OnToken
+from graphmem.progress import tracked
 from graphmem.samples import sample_dialogues, written_story
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings

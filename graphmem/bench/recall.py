@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.bench import Figures
-from graphmem.bench.harness import Talker, embedding, fresh_student, own_database, served, show_figures, tracked
+from graphmem.bench.harness import Talker, embedding, fresh_student, own_database, served, show_figures
 from graphmem.bench.scores import interval
 from graphmem.bench.talks import (
     PLAIN_WORD,
@@ -34,6 +34,7 @@ from graphmem.bench.talks import (
 )
 from graphmem.errors import InvalidInput
 from graphmem.model import Matrix, Vector
+from graphmem.progress import tracked
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 

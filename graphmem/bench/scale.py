@@ -16,7 +16,7 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import in_process, latencies, learner, show_figures, tracked
+from graphmem.bench.harness import in_process, latencies, learner, show_figures
 from graphmem.bench.talks import read_rows
 from graphmem.errors import InvalidInput
 from graphmem.flows import context
@@ -25,6 +25,7 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.flows.unformed import tentative_memory
 from graphmem.model import Domain, Matrix, Observation, Session, SourceKind, Vector
 from graphmem.offline.exemplars import read_situations
+from graphmem.progress import tracked
 from graphmem.sealing import keyed_hash
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph

@@ -13,15 +13,16 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from statistics import median
-from time import perf_counter, sleep
+from time import monotonic, perf_counter, sleep
 
 from graphmem import sealing
 from graphmem.app import server_secret
 from graphmem.bench import Figures
-from graphmem.bench.harness import Talker, enrolled, latencies, messages, own_database, served, show_figures, tracked
+from graphmem.bench.harness import Talker, enrolled, latencies, messages, own_database, served, show_figures
 from graphmem.bench.scale import Material, made_memories, scale_sentences, store_made
 from graphmem.model import Session
 from graphmem.ports import Embedder
+from graphmem.progress import print_line, spoken, tracked
 from graphmem.runtime import neo4j_access
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
@@ -122,15 +123,16 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
     def talk(talker: Talker) -> list[float]:
         seconds = []
         while (i := next(numbers)) < TURNS_AT_ONCE:
+            say.doing(f"{crowd} students: {i} of {TURNS_AT_ONCE} turns", began)
             start = perf_counter()
             talker.say(f"crowd-{crowd}-{i}", texts[i % len(texts)])
             seconds.append(perf_counter() - start)
         return seconds
 
-    with ThreadPoolExecutor(crowd) as threads:
+    with ThreadPoolExecutor(crowd) as threads, spoken(print_line, f"{crowd} students begin") as say:
         # Students whose memories are not cached yet wait until these are read.
         first = list(threads.map(begin, talkers))
-        start = perf_counter()
+        start, began = perf_counter(), monotonic()
         seconds = [s for spent in threads.map(talk, talkers) for s in spent]
         elapsed = perf_counter() - start
     return {

@@ -5,19 +5,19 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from statistics import fmean
 from uuid import uuid4
 
-from rich.progress import Progress
-
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import console, in_process, learner
+from graphmem.bench.harness import in_process, learner
 from graphmem.bench.recorded import held_out, match_baselines, recorded_turn
 from graphmem.bench.scores import chi_squared, mcnemar
 from graphmem.errors import InvalidInput
 from graphmem.model import TurnOutcome, Who
+from graphmem.progress import print_line, spoken
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 
@@ -59,13 +59,14 @@ def run_experiment(settings: Settings, file: Path, conversations: int | None, se
     dialogues = load_dialogues(file)
     by_student = chosen(dialogues, conversations, seed)
     talks = [dialogue for held in by_student.values() for dialogue in held]
-    with Progress(console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Talking", total=2 * len(talks))
+    with spoken(print_line, "talking") as say:
+        done = count(1)
 
         async def compared(gm: Graphmem) -> Figures:
             # Of a measured file nothing may have been learned, also not from what takes no part.
             async with held_out(gm, dialogues) as fair:
-                found = findings(await compare(fair, by_student, lambda: progress.advance(task)))
+                pairs = await compare(fair, by_student, lambda: say(f"conversation {next(done)} of {2 * len(talks)}"))
+                found = findings(pairs)
                 baselines = await match_baselines(fair, talks, seed)
                 rates = {"rate_parrot": baselines.parrot, "rate_random": baselines.random}
                 return found | {name: rate for name, rate in rates.items() if rate is not None}

@@ -64,8 +64,8 @@ async def import_chats_command(
 
 async def _brought_in(gm: "Graphmem", session: Session, chats: Chats) -> ImportReport:
     """Put every turn through handleTurn or observe; what is refused is left out for the reason that is told."""
-    from graphmem.bench.harness import tracked
     from graphmem.jobs.runner import run_jobs
+    from graphmem.progress import tracked
 
     counts, left_out = Counter[str](), chats.left_out.copy()
     for turns in tracked(chats.turns, "Importing"):

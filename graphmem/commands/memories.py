@@ -67,9 +67,9 @@ async def replay_command(
     student: Annotated[str, typer.Option(help="who is to have said it")] = "replayed",
 ) -> Printout:
     """Put recorded dialogues through handleTurn, the tutor's turns as replies; safe to repeat."""
-    from graphmem.bench.harness import tracked
     from graphmem.bench.recorded import match_baselines
     from graphmem.flows.turn import handle_turn
+    from graphmem.progress import tracked
     from graphmem.samples.dialogues import load_dialogues
 
     dialogues, outcomes, handled = load_dialogues(file), list[TurnOutcome](), 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphmem.bench import BENCHMARKS, benchmark, figure_lines
+from graphmem.bench import BENCHMARKS, figure_lines, run_benchmark
 from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, say
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
@@ -376,7 +376,7 @@ def bench_command(
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
 ) -> Printout:
     """Run a benchmark and print its figures."""
-    figures = benchmark(name)(settings, file)
+    figures = run_benchmark(name, settings, file)
     return Printout({"benchmark": name, "result": figures}, figure_lines(figures))
 
 

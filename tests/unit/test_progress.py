@@ -32,6 +32,27 @@ def test_silence_is_broken_and_what_is_quick_says_nothing(monkeypatch: pytest.Mo
     assert len(told) == before
 
 
+def test_the_innermost_alone_breaks_a_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.2)
+    outer: list[str] = []
+    inner: list[str] = []
+    with progress.spoken(outer.append, "waiting"), progress.spoken(inner.append, "counting"):
+        time.sleep(0.5)
+    assert outer == []
+    assert inner[0] == "still counting (0 s)"
+
+
+def test_a_loop_tells_how_far_it_is_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.2)
+    for _ in progress.tracked("abc", "Reading"):
+        time.sleep(0.3)
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "still Reading: 0 of 3 (0 s)"
+    assert "still Reading: 2 of 3" in told[-1]
+
+
 async def test_a_slow_first_start_of_the_library_is_told_on_standard_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
