@@ -13,6 +13,7 @@ from strawberry.types.arguments import InputContext
 from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
+from graphmem.docstrings import attributes_of, docstring_summary
 from graphmem.model import Level, Who
 from graphmem.model.enums import Word
 
@@ -57,10 +58,11 @@ class Shape:
     def fields_of(self, source: type, *, given: bool = False) -> list[StrawberryField]:
         """Return the fields of the GraphQL type of a dataclass; where it is `given`, what has a default may miss."""
         hints = get_type_hints(source)
-        found = {f.name: f.metadata["description"] for f in fields(source) if "description" in f.metadata}
+        described = attributes_of(source)
+        found = {f.name: described[f.name] for f in fields(source) if f.name in described}
         for name in self.properties:
             getter = getattr(source, name).fget
-            hints[name], found[name] = get_type_hints(getter)["return"], description_of(getter)
+            hints[name], found[name] = get_type_hints(getter)["return"], docstring_summary(getter)
         defaults = {f.name: _default(f) for f in fields(source) if given}
 
         def annotation(name: str) -> StrawberryAnnotation:
@@ -154,7 +156,7 @@ def _define(target: type, name: str, found: list[StrawberryField], from_input: A
         is_input=from_input is not None,
         is_interface=False,
         origin=target,
-        description=description_of(target),
+        description=docstring_summary(target),
         interfaces=[],
         extend=False,
         directives=(),
@@ -172,19 +174,7 @@ def _default(field: Field[Any]) -> dict[str, Any]:
     return {"default_factory": list} if field.default == () else {"default": field.default}
 
 
-def description_of(described: Any) -> str:
-    """Return the first paragraph of a docstring on one line, without sections of the specification.
-
-    Examples
-    --------
-    >>> description_of(Level)
-    'Levels of surprise, lowest first.'
-    """
-    paragraph = (described.__doc__ or "").strip().partition("\n\n")[0]
-    return re.sub(r" \(spec [\d., ]+\)", "", " ".join(paragraph.split()))
-
-
 for _enum in Word.__subclasses__():
-    strawberry.enum(_enum, name="SurpriseLevel" if _enum is Level else None, description=description_of(_enum))
+    strawberry.enum(_enum, name="SurpriseLevel" if _enum is Level else None, description=docstring_summary(_enum))
     for _value in cast(Any, _enum).__strawberry_definition__.values:
         _value.description = _enum[_value.name].description

@@ -12,6 +12,7 @@ from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDept
 from strawberry.types import ExecutionContext, ExecutionResult, has_object_definition
 from strawberry.types.graphql import OperationType
 
+from graphmem.docstrings import docstring_summary
 from graphmem.errors import GraphmemError, InvalidInput, RateLimited
 from graphmem.flows.students import renew_if_due
 from graphmem.store.bookmarks import bookmarked
@@ -19,7 +20,6 @@ from graphmem_api import inputs, types
 from graphmem_api.access import RequestContext, check_request
 from graphmem_api.errors import code
 from graphmem_api.limits import CachedParsing, LimitedValidation
-from graphmem_api.mapper import description_of
 from graphmem_api.memory_operations import ForgettingMutation, MemoryMutation, MemoryQuery, MemorySubscription
 from graphmem_api.student_operations import StudentMutation, StudentQuery
 from graphmem_api.turn_operations import TurnMutation, TurnSubscription
@@ -143,6 +143,6 @@ def make_schema() -> Schema:
     ]
     for each in (Query, Mutation, Subscription, *vars(types).values(), *vars(inputs).values()):
         if has_object_definition(each):
-            each.__strawberry_definition__.description = description_of(each)
+            each.__strawberry_definition__.description = docstring_summary(each)
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
     return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])

@@ -33,7 +33,6 @@ from graphmem.model import (
     Vector,
     Woven,
 )
-from graphmem.model.fields import documented
 from graphmem.search.edges import Reach, Reached
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
@@ -138,8 +137,10 @@ class SearchResult:
 class ContextMessage:
     """A message of a conversation as frameworks for language models take it."""
 
-    role: str = field(metadata=documented("`system`, `user` or `assistant`."))
-    content: str = field(repr=False, metadata=documented("The text."))
+    role: str
+    """`system`, `user` or `assistant`."""
+    content: str = field(repr=False)
+    """The text."""
 
 
 @dataclass(frozen=True)
@@ -149,23 +150,21 @@ class Context:
     why : by id, why a ledger entry or a fact is there
     """
 
-    prompt: str = field(
-        metadata=documented("Block for a companion's prompt; empty where nothing is remembered that fits.")
-    )
-    tokens: int = field(metadata=documented("Tokens of the prompt, 0 to tokenBudget, estimated."))
-    memories: tuple[Recalled, ...] = field(metadata=documented("Memories in the prompt, best first."))
-    ledger: tuple[LedgerEntry, ...] = field(metadata=documented("Ledger entries in the prompt."))
-    facts: tuple[Fact, ...] = field(metadata=documented("Facts in the prompt."))
-    weave: tuple[Uncertainty, ...] = field(
-        default=(), metadata=documented("Uncertainties in the prompt that may be raised in passing.")
-    )
-    messages: tuple[ContextMessage, ...] = field(
-        default=(),
-        metadata=documented(
-            "The same for a framework's message list: the latest turns asked for, then the block as a `system` "
-            "message; the student's message is put after it."
-        ),
-    )
+    prompt: str
+    """Block for a companion's prompt; empty where nothing is remembered that fits."""
+    tokens: int
+    """Tokens of the prompt, 0 to tokenBudget, estimated."""
+    memories: tuple[Recalled, ...]
+    """Memories in the prompt, best first."""
+    ledger: tuple[LedgerEntry, ...]
+    """Ledger entries in the prompt."""
+    facts: tuple[Fact, ...]
+    """Facts in the prompt."""
+    weave: tuple[Uncertainty, ...] = ()
+    """Uncertainties in the prompt that may be raised in passing."""
+    messages: tuple[ContextMessage, ...] = ()
+    """The same for a framework's message list: the latest turns asked for, then the block as a `system` message; the
+    student's message is put after it."""
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -9,7 +9,6 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.session_cache import ENDED, check_running
 from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, Note, RaisedConcern, Reminder, Session
-from graphmem.model.fields import documented
 from graphmem.store import concerns, ledger
 from graphmem.text.ledger_triggers import active_at
 from graphmem.text.reminders import IMPORTANCE, summary_of
@@ -34,18 +33,22 @@ LATEST = 9000
 class Draft:
     """An entry as it is asked for; without a summary it gets the beginning of its content."""
 
-    category: LedgerCategory = field(metadata=documented("What it is."))
-    content: str = field(repr=False, metadata=documented("What must not be forgotten, at least one character."))
-    summary: str | None = field(default=None, repr=False, metadata=documented("Short form."))
-    importance: float = field(default=0.7, metadata=documented("Importance, 0 to 1."))
-    triggers: tuple[str, ...] = field(default=(), repr=False, metadata=documented("Words that bring it up."))
-    trigger_entities: tuple[str, ...] = field(default=(), repr=False, metadata=documented("Names that bring it up."))
-    trigger_threshold: float = field(
-        default=0.7, metadata=documented("Cosine similarity from which on a message brings it up, 0 to 1.")
-    )
-    expires_at: datetime | None = field(
-        default=None, metadata=documented("When it ceases to come up (UTC); null: never.")
-    )
+    category: LedgerCategory
+    """What it is."""
+    content: str = field(repr=False)
+    """What must not be forgotten, at least one character."""
+    summary: str | None = field(default=None, repr=False)
+    """Short form."""
+    importance: float = 0.7
+    """Importance, 0 to 1."""
+    triggers: tuple[str, ...] = field(default=(), repr=False)
+    """Words that bring it up."""
+    trigger_entities: tuple[str, ...] = field(default=(), repr=False)
+    """Names that bring it up."""
+    trigger_threshold: float = 0.7
+    """Cosine similarity from which on a message brings it up, 0 to 1."""
+    expires_at: datetime | None = None
+    """When it ceases to come up (UTC); null: never."""
 
 
 async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry:

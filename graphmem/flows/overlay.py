@@ -3,7 +3,7 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from fsrs import Card, Rating, Scheduler
@@ -22,7 +22,6 @@ from graphmem.model import (
     Session,
     Who,
 )
-from graphmem.model.fields import documented
 from graphmem.store import overlays
 from graphmem.store.world import list_through_grade
 from graphmem.validation import PAGE_SIZE, checked_count, checked_id, checked_text
@@ -154,10 +153,14 @@ def trend_at(history: Sequence[Practice], at: datetime) -> float:
 class OverlayPage:
     """Some known concepts, how many there are, all edges found, and where the next page begins."""
 
-    items: tuple[Known, ...] = field(metadata=documented("Known concepts of this page, by id."))
-    total: int = field(metadata=documented("Known concepts in all pages, 0 or more."))
-    edge_ids: tuple[str, ...] = field(metadata=documented("All edges of the world that the student found."))
-    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
+    items: tuple[Known, ...]
+    """Known concepts of this page, by id."""
+    total: int
+    """Known concepts in all pages, 0 or more."""
+    edge_ids: tuple[str, ...]
+    """All edges of the world that the student found."""
+    next: str | None
+    """Value of `after` for the next page; null on the last."""
 
 
 async def reveal(
@@ -347,9 +350,12 @@ async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
 class ProgressPage:
     """Progress with some concepts, how many there are, and where the next page begins."""
 
-    items: tuple[ConceptProgress, ...] = field(metadata=documented("Concepts of this page."))
-    total: int = field(metadata=documented("Concepts in all pages, 0 or more."))
-    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
+    items: tuple[ConceptProgress, ...]
+    """Concepts of this page."""
+    total: int
+    """Concepts in all pages, 0 or more."""
+    next: str | None
+    """Value of `after` for the next page; null on the last."""
 
 
 async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str | None = None) -> ProgressPage:

@@ -4,7 +4,7 @@ import logging
 from base64 import b64decode
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hmac import compare_digest
 from uuid import uuid4
@@ -25,7 +25,6 @@ from graphmem.errors import (
 from graphmem.flows.integrity import keep_up
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import NO_NAME, Companion, Erased, Keys, Session, Student, StudentSummary, Who
-from graphmem.model.fields import documented
 from graphmem.sealing import StudentLock
 from graphmem.store import deletion, rotation, students
 from graphmem.store.integrity import check_lock
@@ -243,9 +242,12 @@ async def _default_companion(gm: Graphmem, institution: str) -> Companion:
 class StudentPage:
     """Some students, how many there are in all, and where the next page begins, if there is one."""
 
-    items: tuple[StudentSummary, ...] = field(metadata=documented("Students of this page, by id."))
-    total: int = field(metadata=documented("Students in all pages, 0 or more."))
-    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
+    items: tuple[StudentSummary, ...]
+    """Students of this page, by id."""
+    total: int
+    """Students in all pages, 0 or more."""
+    next: str | None
+    """Value of `after` for the next page; null on the last."""
 
 
 async def list_students(gm: Graphmem, institution: str, first: int, after: str | None) -> StudentPage:

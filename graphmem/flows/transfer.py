@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +14,6 @@ from graphmem.flows.import_plan import ReadDocument, planned_graph, read_documen
 from graphmem.flows.session_cache import ENDED
 from graphmem.flows.students import check_sealing, finish_erasure_of, written_student
 from graphmem.model import Session, Student, Vector, Who
-from graphmem.model.fields import documented
 from graphmem.store import exports, imports, integrity, overlays, students
 from graphmem.store.document import FORMAT, FORMAT_VERSION
 from graphmem.validation import PASSWORD_MIN, checked_new_id, checked_password
@@ -114,12 +113,14 @@ class ImportedStudent:
     """An exported student that was made anew."""
 
     student: Student
-    nodes: int = field(metadata=documented("Nodes of the document, 0 or more."))
-    edges: int = field(metadata=documented("Edges of the document, to concepts of the world included, 0 or more."))
-    left_out: int = field(default=0, metadata=documented("Concepts and edges that the world does not have, 0 or more."))
-    repeated: bool = field(
-        default=False, metadata=documented("True: imported from this document before; nothing was changed.")
-    )
+    nodes: int
+    """Nodes of the document, 0 or more."""
+    edges: int
+    """Edges of the document, to concepts of the world included, 0 or more."""
+    left_out: int = 0
+    """Concepts and edges that the world does not have, 0 or more."""
+    repeated: bool = False
+    """True: imported from this document before; nothing was changed."""
 
     @property
     def student_id(self) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
 from graphmem.flows.world_plan import WorldChanges, WorldDraft, plan_import, ranked_concepts, searched_text
 from graphmem.model import MAIN_WORLD, Concept, Imported, WorldEdge, WorldEdgeType
-from graphmem.model.fields import documented
 from graphmem.ports import Embedder
 from graphmem.samples import SAMPLES, sample_worlds
 from graphmem.store import world as store
@@ -45,9 +44,12 @@ COLUMNS = ("id", "name", "aliases", "description", "domain", "grade", "misconcep
 class ConceptPage:
     """Some concepts, how many there are, and where the next page begins."""
 
-    items: tuple[Concept, ...] = field(metadata=documented("Concepts of this page, by id."))
-    total: int = field(metadata=documented("Concepts in all pages, 0 or more."))
-    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
+    items: tuple[Concept, ...]
+    """Concepts of this page, by id."""
+    total: int
+    """Concepts in all pages, 0 or more."""
+    next: str | None
+    """Value of `after` for the next page; null on the last."""
 
 
 async def import_world(

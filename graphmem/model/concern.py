@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from graphmem.model.enums import AboutWhom, ConcernKind, Level
-from graphmem.model.fields import UNSTORED, Unit, documented
+from graphmem.model.fields import Name, Unstored, Urgency
 
 SERIOUS = 2
 """Urgency from which a person should look."""
@@ -42,19 +42,20 @@ class Danger:
 class Concern:
     """Danger that a message tells of; nothing of what was said."""
 
-    id: str = field(metadata=documented("Id of the concern, for correctConcern.", Unit.NAME))
-    kind: ConcernKind = field(metadata=documented("Kind of danger."))
-    urgency: int = field(metadata=documented("1 worrying, 2 serious, 3 acute.", Unit.URGENCY))
-    about: AboutWhom = field(metadata=documented("Whom it concerns: `self` (the student) or `other`."))
-    at: datetime = field(metadata=documented("When it was said (UTC).", Unit.UTC))
-    help: str = field(
-        default="",
-        metadata=documented("Help text that graphmem's reply holds; show it beside a reply of yours.", stored=UNSTORED),
-    )
-    corrected_at: datetime | None = field(
-        default=None,
-        metadata=documented("When it was taken back as a false alarm (UTC); null while it stands.", Unit.UTC),
-    )
+    id: Name
+    """Id of the concern, for correctConcern."""
+    kind: ConcernKind
+    """Kind of danger."""
+    urgency: Urgency
+    """1 worrying, 2 serious, 3 acute."""
+    about: AboutWhom
+    """Whom it concerns: `self` (the student) or `other`."""
+    at: datetime
+    """When it was said (UTC)."""
+    help: Unstored[str] = ""
+    """Help text that graphmem's reply holds; show it beside a reply of yours."""
+    corrected_at: datetime | None = None
+    """When it was taken back as a false alarm (UTC); null while it stands."""
 
     @property
     def person_should_look(self) -> bool:
@@ -84,24 +85,32 @@ class FalseAlarm:
 class WellbeingWeek:
     """Counts and means of a week of a student, of what is clear; means are None where there is nothing to count."""
 
-    week: date = field(metadata=documented("Monday of the week (UTC)."))
-    turns: int = field(metadata=documented("Turns, 0 or more."))
-    mean_valence: float | None = field(metadata=documented("Mean valence of what was said, -1 to 1; null: nothing."))
-    emotional_memories: int = field(metadata=documented("Emotional memories, 0 or more."))
-    threats: int = field(metadata=documented("Concerns raised and not taken back, 0 or more."))
-    secrets: int = field(metadata=documented("Secrets told, 0 or more."))
-    mean_surprise: float | None = field(metadata=documented("Mean surprise, 0 to 1; null where nothing was said."))
+    week: date
+    """Monday of the week (UTC)."""
+    turns: int
+    """Turns, 0 or more."""
+    mean_valence: float | None
+    """Mean valence of what was said, -1 to 1; null: nothing."""
+    emotional_memories: int
+    """Emotional memories, 0 or more."""
+    threats: int
+    """Concerns raised and not taken back, 0 or more."""
+    secrets: int
+    """Secrets told, 0 or more."""
+    mean_surprise: float | None
+    """Mean surprise, 0 to 1; null where nothing was said."""
 
 
 @dataclass(frozen=True)
 class Wellbeing:
     """Wellbeing of a student as an auditor sees it, without any key."""
 
-    weeks: tuple[WellbeingWeek, ...] = field(metadata=documented("Weeks asked for, oldest first."))
-    concerns: tuple[Concern, ...] = field(
-        metadata=documented("Concerns of these weeks, newest first, at most 200; those taken back too.")
-    )
-    open_concerns: int = field(metadata=documented("Concerns that nobody has taken back, ever; 0 or more."))
+    weeks: tuple[WellbeingWeek, ...]
+    """Weeks asked for, oldest first."""
+    concerns: tuple[Concern, ...]
+    """Concerns of these weeks, newest first, at most 200; those taken back too."""
+    open_concerns: int
+    """Concerns that nobody has taken back, ever; 0 or more."""
 
     @property
     def flag(self) -> bool:

@@ -10,14 +10,13 @@ from rapidfuzz import utils
 
 from graphmem.model.concern import Danger
 from graphmem.model.enums import AskedFor, Author, Level, QuestionState, Verdict
-from graphmem.model.fields import SEALED, Placement, Unit, documented
+from graphmem.model.fields import Count, Name, PersonaPart, Sealed, ToleranceRange
 from graphmem.model.memory import LedgerEntry, Recalled
 from graphmem.model.uncertainty import Woven
 from graphmem.model.vectors import Vector
 
 T = TypeVar("T")
 
-PERSONA = Placement("persona", sealed=True, shared=True)
 FACT = "fact-"
 """Beginning of the id of a fact."""
 
@@ -26,16 +25,17 @@ FACT = "fact-"
 class PromptUsage:
     """What one kind of question used of a language model; `prompt` as of `MindQuestion`, `cost` in US dollars."""
 
-    prompt: str = field(
-        metadata=documented(
-            "`predict`, `respond`, `distil`, `extract`, `analyse`, `summarise` or `classify`; `other` for "
-            "what an older version counted."
-        )
-    )
-    calls: int = field(default=0, metadata=documented("Number of model calls, 0 or more."))
-    input_tokens: int = field(default=0, metadata=documented("Tokens sent to models, 0 or more."))
-    output_tokens: int = field(default=0, metadata=documented("Tokens that models wrote, 0 or more."))
-    cost: float = field(default=0.0, metadata=documented("Cost in US dollars, 0 or more."))
+    prompt: str
+    """`predict`, `respond`, `distil`, `extract`, `analyse`, `summarise` or `classify`; `other` for what an older
+    version counted."""
+    calls: int = 0
+    """Number of model calls, 0 or more."""
+    input_tokens: int = 0
+    """Tokens sent to models, 0 or more."""
+    output_tokens: int = 0
+    """Tokens that models wrote, 0 or more."""
+    cost: float = 0.0
+    """Cost in US dollars, 0 or more."""
 
     def __add__(self, other: "PromptUsage") -> "PromptUsage":
         return PromptUsage(
@@ -60,13 +60,16 @@ class Usage:
     [('respond', 2), ('classify', 1)]
     """
 
-    calls: int = field(default=0, metadata=documented("Number of model calls, 0 or more."))
-    input_tokens: int = field(default=0, metadata=documented("Tokens sent to models, 0 or more."))
-    output_tokens: int = field(default=0, metadata=documented("Tokens that models wrote, 0 or more."))
-    cost: float = field(default=0.0, metadata=documented("Cost in US dollars, 0 or more."))
-    prompts: tuple[PromptUsage, ...] = field(
-        default=(), metadata=documented("The same by the kind of question that was asked.")
-    )
+    calls: int = 0
+    """Number of model calls, 0 or more."""
+    input_tokens: int = 0
+    """Tokens sent to models, 0 or more."""
+    output_tokens: int = 0
+    """Tokens that models wrote, 0 or more."""
+    cost: float = 0.0
+    """Cost in US dollars, 0 or more."""
+    prompts: tuple[PromptUsage, ...] = ()
+    """The same by the kind of question that was asked."""
 
     @classmethod
     def of(cls, each: PromptUsage) -> "Usage":
@@ -120,10 +123,10 @@ class Prediction:
     alternatives : up to two more, less likely
     """
 
-    text: str = field(metadata=documented("The message that is expected next."))
-    needed_info: tuple[str, ...] = field(
-        default=(), metadata=documented("What one needs to know to answer it, as key phrases.")
-    )
+    text: str
+    """The message that is expected next."""
+    needed_info: tuple[str, ...] = ()
+    """What one needs to know to answer it, as key phrases."""
     embedding: Vector | None = field(default=None, repr=False, compare=False)
     chance: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
@@ -141,14 +144,18 @@ class Lesson:
 class Fact:
     """A distilled surprise, kept in a ring of the newest (spec 4)."""
 
-    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
-    seq: int = field(metadata=documented("Number among the facts that were ever learned.", Unit.COUNT))
-    text: str = field(metadata=documented("The fact, in one sentence.", stored=SEALED))
-    tags: tuple[str, ...] = field(metadata=documented("Key words, lower case.", stored=SEALED))
-    created_at: datetime = field(metadata=documented("When it was learned (UTC).", Unit.UTC))
-    invalid_at: datetime | None = field(
-        default=None, metadata=documented("When it was ended by itself, not with a memory that tells it.", Unit.UTC)
-    )
+    id: Name
+    """Id within the student."""
+    seq: Count
+    """Number among the facts that were ever learned."""
+    text: Sealed[str]
+    """The fact, in one sentence."""
+    tags: Sealed[tuple[str, ...]]
+    """Key words, lower case."""
+    created_at: datetime
+    """When it was learned (UTC)."""
+    invalid_at: datetime | None = None
+    """When it was ended by itself, not with a memory that tells it."""
 
     @cached_property
     def plain(self) -> str:
@@ -174,12 +181,14 @@ NO_NAME = "Companion"
 class Companion:
     """The agent assigned to a student (spec 1)."""
 
-    name: str = field(metadata=documented("How it is called.", stored=PERSONA))
-    persona: str = field(metadata=documented("Who it is and how it speaks.", stored=PERSONA))
-    tolerance: float = field(metadata=documented("Tolerance for uncertainty, 0.2 to 0.8.", Unit.TOLERANCE))
-    expertise: tuple[str, ...] = field(
-        default=(), metadata=documented("Concepts it knows best; they count in importance.")
-    )
+    name: PersonaPart[str]
+    """How it is called."""
+    persona: PersonaPart[str]
+    """Who it is and how it speaks."""
+    tolerance: ToleranceRange
+    """Tolerance for uncertainty, 0.2 to 0.8."""
+    expertise: tuple[str, ...] = ()
+    """Concepts it knows best; they count in importance."""
 
 
 @dataclass(frozen=True)
@@ -195,12 +204,14 @@ class Correction:
 class Question:
     """Something the companion wants to ask the student, queued by a surprise (spec 5)."""
 
-    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
-    text: str = field(repr=False, metadata=documented("The question.", stored=SEALED))
-    created_at: datetime = field(metadata=documented("When it came up (UTC).", Unit.UTC))
-    state: QuestionState = field(
-        default=QuestionState.WAITING, metadata=documented("Whether it waits, was asked or was answered.")
-    )
+    id: Name
+    """Id within the student."""
+    text: Sealed[str] = field(repr=False)
+    """The question."""
+    created_at: datetime
+    """When it came up (UTC)."""
+    state: QuestionState = QuestionState.WAITING
+    """Whether it waits, was asked or was answered."""
 
 
 @dataclass(frozen=True)
@@ -233,10 +244,14 @@ class Conversation:
 class RecalledTurn:
     """An earlier turn of the running session that fits the message, with its cosine similarity."""
 
-    seq: int = field(metadata=documented("Number of the turn among the student's turns, from 1."))
-    text: str = field(metadata=documented("What the student said."))
-    reply: str = field(metadata=documented("What was replied."))
-    similarity: float = field(metadata=documented("Cosine similarity with the message, -1 to 1."))
+    seq: int
+    """Number of the turn among the student's turns, from 1."""
+    text: str
+    """What the student said."""
+    reply: str
+    """What was replied."""
+    similarity: float
+    """Cosine similarity with the message, -1 to 1."""
 
 
 @dataclass(frozen=True)

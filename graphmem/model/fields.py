@@ -1,28 +1,24 @@
-"""Metadata of the fields of a dataclass: what each is, its unit, and how the graph stores it (spec 2)."""
+"""Types of the fields of a dataclass that say the range of their values, and how the graph stores them (spec 2)."""
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
+from pydantic import Field as Limits
 
-class Unit(StrEnum):
-    """Unit or range of a field's values."""
+T = TypeVar("T")
 
-    NONE = ""
-    SHARE = "0 to 1"
-    BALANCE = "-1 to 1"
-    SCORE = "0 to 1000"
-    URGENCY = "1 to 3"
-    COUNT = "0 or more"
-    UTC = "UTC"
-    TOLERANCE = "0.2 to 0.8"
-    BITS = "bits"
-    NAME = "1 to 500 characters"
+Name = Annotated[str, Limits(min_length=1, max_length=500)]
+Count = Annotated[int, Limits(ge=0)]
+Snr = Annotated[int, Limits(ge=0, le=1000)]
+Urgency = Annotated[int, Limits(ge=1, le=3)]
+Share = Annotated[float, Limits(ge=0, le=1, allow_inf_nan=False)]
+Balance = Annotated[float, Limits(ge=-1, le=1, allow_inf_nan=False)]
+ToleranceRange = Annotated[float, Limits(ge=0.2, le=0.8)]
 
 
 @dataclass(frozen=True)
 class Placement:
-    """How the graph stores a field.
+    """How the graph stores a field; one whose type does not say it is a property of the field's own name, in clear.
 
     name : property that holds it; empty for the field's own name
     sealed : it is encrypted with the student's key
@@ -36,22 +32,19 @@ class Placement:
     apart: bool = False
 
 
-UNSTORED = Placement(apart=True)
-SEALED = Placement(sealed=True)
+Sealed = Annotated[T, Placement(sealed=True)]
+Detail = Annotated[T, Placement("details", sealed=True, shared=True)]
+PersonaPart = Annotated[T, Placement("persona", sealed=True, shared=True)]
+Unstored = Annotated[T, Placement(apart=True)]
 
 
-def documented(description: str, unit: Unit = Unit.NONE, stored: Placement | None = None) -> dict[str, Any]:
-    """Return the metadata of a field, for `dataclasses.field(metadata=...)`.
-
-    Parameters
-    ----------
-    description : one sentence for readers of the API
-    unit : of its values; names of nodes and other texts have none
-    stored : None for a property of the field's own name, in clear
+def placement_of(hint: Any) -> Placement:
+    """Return how the graph stores a field of an annotated type.
 
     Examples
     --------
-    >>> documented("How sure it is, 0 to 1.", Unit.SHARE)["unit"].value
-    '0 to 1'
+    >>> placement_of(Sealed[str | None]).sealed, placement_of(Share).sealed
+    (True, False)
     """
-    return {"description": description, "unit": unit, "stored": stored or Placement()}
+    noted = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((each for each in noted if isinstance(each, Placement)), Placement())

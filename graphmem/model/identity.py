@@ -5,7 +5,6 @@ from datetime import datetime
 
 from graphmem.model.conversation import Companion
 from graphmem.model.enums import Role
-from graphmem.model.fields import documented
 
 
 @dataclass(frozen=True)
@@ -52,51 +51,53 @@ class Student:
     recoveries : when a new password was set with the institution's recovery key
     """
 
-    id: str = field(metadata=documented("Id within the institution."))
+    id: str
+    """Id within the institution."""
     institution: str
-    created_at: datetime = field(metadata=documented("When the student was enrolled (UTC)."))
-    tolerance: float = field(metadata=documented("Tolerance of the companion for uncertainty, 0.2 to 0.8."))
+    created_at: datetime
+    """When the student was enrolled (UTC)."""
+    tolerance: float
+    """Tolerance of the companion for uncertainty, 0.2 to 0.8."""
     session_ids: tuple[str, ...]
-    display_name: str | None = field(
-        default=None,
-        repr=False,
-        metadata=documented("How the student is called; null while locked, or where no name was given."),
-    )
-    companion: Companion | None = field(
-        default=None, repr=False, metadata=documented("The student's companion; null while locked.")
-    )
-    recoveries: tuple[datetime, ...] = field(
-        default=(),
-        metadata=documented("When a new password was set with the institution's recovery key (UTC), oldest first."),
-    )
-    time_zone: str | None = field(
-        default=None,
-        metadata=documented("IANA name of the time zone in which days are reckoned; null: as `at` has it."),
-    )
+    display_name: str | None = field(default=None, repr=False)
+    """How the student is called; null while locked, or where no name was given."""
+    companion: Companion | None = field(default=None, repr=False)
+    """The student's companion; null while locked."""
+    recoveries: tuple[datetime, ...] = ()
+    """When a new password was set with the institution's recovery key (UTC), oldest first."""
+    time_zone: str | None = None
+    """IANA name of the time zone in which days are reckoned; null: as `at` has it."""
 
 
 @dataclass(frozen=True)
 class ServiceToken:
     """What is known of a long-lived bearer token: all but the token itself."""
 
-    id: str = field(metadata=documented("Id by which it is revoked."))
-    name: str = field(metadata=documented("The service that uses it."))
-    role: Role = field(metadata=documented("What its bearer may do: app, teacher, auditor, analyst or admin."))
-    created_at: datetime = field(metadata=documented("When it was made (UTC)."))
-    expires_at: datetime = field(metadata=documented("When it expires (UTC)."))
-    used_at: datetime | None = field(
-        default=None, metadata=documented("About when it was last used (UTC), to the hour.")
-    )
-    revoked_at: datetime | None = field(
-        default=None, metadata=documented("When it was revoked (UTC); null while it is valid.")
-    )
+    id: str
+    """Id by which it is revoked."""
+    name: str
+    """The service that uses it."""
+    role: Role
+    """What its bearer may do: app, teacher, auditor, analyst or admin."""
+    created_at: datetime
+    """When it was made (UTC)."""
+    expires_at: datetime
+    """When it expires (UTC)."""
+    used_at: datetime | None = None
+    """About when it was last used (UTC), to the hour."""
+    revoked_at: datetime | None = None
+    """When it was revoked (UTC); null while it is valid."""
 
 
 @dataclass(frozen=True)
 class StudentSummary:
     """A student in a list: counts only."""
 
-    id: str = field(metadata=documented("Id within the institution."))
-    created_at: datetime = field(metadata=documented("When the student was enrolled (UTC)."))
-    memory_count: int = field(metadata=documented("Memories there are, 0 or more."))
-    waiting_jobs: int = field(metadata=documented("Jobs that are not done yet, or wait for a session; 0 or more."))
+    id: str
+    """Id within the institution."""
+    created_at: datetime
+    """When the student was enrolled (UTC)."""
+    memory_count: int
+    """Memories there are, 0 or more."""
+    waiting_jobs: int
+    """Jobs that are not done yet, or wait for a session; 0 or more."""

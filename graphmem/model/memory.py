@@ -19,14 +19,13 @@ from graphmem.model.enums import (
     Reliability,
     SourceKind,
 )
-from graphmem.model.fields import SEALED, UNSTORED, Placement, Unit, documented
+from graphmem.model.fields import Balance, Count, Detail, Name, Sealed, Share, Snr, Unstored
 from graphmem.model.vectors import Vector
 from graphmem.model.world import Practised
 
 if TYPE_CHECKING:
     from graphmem.model.conversation import Mismatch
 
-DETAILS = Placement("details", sealed=True, shared=True)
 ANYONE = "The student"
 """Whom memories tell of where no name is known."""
 
@@ -35,25 +34,28 @@ ANYONE = "The student"
 class Source:
     """Source of a memory."""
 
-    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
-    kind: SourceKind = field(metadata=documented("Kind of source."))
-    ref: str = field(metadata=documented("Id given by the app: the turnId, or the ref of the observation.", Unit.NAME))
-    at: datetime = field(metadata=documented("When it was said or observed (UTC).", Unit.UTC))
+    id: Name
+    """Id within the student."""
+    kind: SourceKind
+    """Kind of source."""
+    ref: Name
+    """Id given by the app: the turnId, or the ref of the observation."""
+    at: datetime
+    """When it was said or observed (UTC)."""
 
 
 @dataclass(frozen=True)
 class MemoryEvent:
     """Something that happened to a memory; of a concern `memory_id` is its own id."""
 
-    kind: MemoryEventKind = field(
-        metadata=documented(
-            "`formed`, `reinforced` (said again), `superseded` (holds no longer), `doubted` (uncertain or "
-            "contradicted), `flashbulb` (never fades from now on), `compressed` (gone into a summary or "
-            "pruned), `forgotten` (deleted) or `concern` (a message tells of danger)."
-        )
-    )
-    memory_id: str = field(metadata=documented("Id of the memory; of a concern its own id."))
-    at: datetime = field(metadata=documented("When it was noticed (UTC)."))
+    kind: MemoryEventKind
+    """`formed`, `reinforced` (said again), `superseded` (holds no longer), `doubted` (uncertain or contradicted),
+    `flashbulb` (never fades from now on), `compressed` (gone into a summary or pruned), `forgotten` (deleted) or
+    `concern` (a message tells of danger)."""
+    memory_id: str
+    """Id of the memory; of a concern its own id."""
+    at: datetime
+    """When it was noticed (UTC)."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,12 @@ class Entity:
 class NamedEntity:
     """A person, place or thing that memories speak of."""
 
-    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
-    kind: EntityKind = field(metadata=documented("Person, place or thing."))
-    name: str | None = field(repr=False, metadata=documented("What it is called; null while locked.", stored=SEALED))
+    id: Name
+    """Id within the student."""
+    kind: EntityKind
+    """Person, place or thing."""
+    name: Sealed[str | None] = field(repr=False)
+    """What it is called; null while locked."""
 
 
 @dataclass(frozen=True)
@@ -203,19 +208,27 @@ class MergedStatement:
     vector : embedding of `content`; None where the embedding model was changed
     """
 
-    content: str = field(repr=False, metadata=documented("What was remembered."))
-    quote: str | None = field(
-        repr=False, metadata=documented("The words it comes from; null where they are the content.")
-    )
-    at: datetime = field(metadata=documented("When it was said or observed (UTC).", Unit.UTC))
-    modality: Modality = field(metadata=documented("In what way it is remembered."))
-    kind: MemoryKind = field(metadata=documented("Trait, concept or episode."))
-    aspect: Aspect | None = field(metadata=documented("What else it tells beside its kind."))
-    valence: float = field(metadata=documented("Feeling, -1 (bad) to 1 (good).", Unit.BALANCE))
-    slot_key: str | None = field(metadata=documented("Keyed hash of the attribute it states, hexadecimal."))
-    content_hash: str = field(metadata=documented("Keyed hash of the content, hexadecimal."))
-    source_ref: str = field(metadata=documented("Ref of the newest source it was formed from."))
-    vector: Vector | None = field(default=None, repr=False, compare=False)
+    content: str = field(repr=False)
+    """What was remembered."""
+    quote: str | None = field(repr=False)
+    """The words it comes from; null where they are the content."""
+    at: datetime
+    """When it was said or observed (UTC)."""
+    modality: Modality
+    """In what way it is remembered."""
+    kind: MemoryKind
+    """Trait, concept or episode."""
+    aspect: Aspect | None
+    """What else it tells beside its kind."""
+    valence: Balance
+    """Feeling, -1 (bad) to 1 (good)."""
+    slot_key: str | None
+    """Keyed hash of the attribute it states, hexadecimal."""
+    content_hash: str
+    """Keyed hash of the content, hexadecimal."""
+    source_ref: str
+    """Ref of the newest source it was formed from."""
+    vector: Unstored[Vector | None] = field(default=None, repr=False, compare=False)
 
     @property
     def id(self) -> str:
@@ -231,95 +244,88 @@ class Memory:
     computed (spec 9).
     """
 
-    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
-    modality: Modality = field(metadata=documented("In what way it is remembered.", stored=UNSTORED))
-    kind: MemoryKind = field(metadata=documented("Trait, concept or episode."))
-    domain: Domain = field(metadata=documented("Part of the student's life."))
-    content: str | None = field(
-        repr=False,
-        metadata=documented("What is remembered; null with LOCKED without the student's session.", stored=SEALED),
-    )
-    speaker: str | None = field(
-        repr=False,
-        metadata=documented("Who said it, where that was not the student; null while locked.", stored=DETAILS),
-    )
-    before: str | None = field(repr=False, metadata=documented("What was said just before it.", stored=DETAILS))
-    gravity: float = field(
-        metadata=documented("How present it is now, 0 to 1; halves every 7 days without use.", Unit.SHARE)
-    )
-    salience: float = field(
-        metadata=documented(
-            "How much it stood out when it was formed, 0 to 1; gravity stays above a tenth of it.", Unit.SHARE
-        )
-    )
-    confidence: float = field(metadata=documented("How sure it is, 0 to 1.", Unit.SHARE))
-    strength: float = field(metadata=documented("How firmly it is held, 0 to 1.", Unit.SHARE))
-    valence: float = field(metadata=documented("Feeling, -1 (bad) to 1 (good).", Unit.BALANCE))
-    timestamp: datetime = field(metadata=documented("When it was said or observed (UTC).", Unit.UTC))
-    last_accessed: datetime = field(metadata=documented("When it was last used (UTC).", Unit.UTC))
-    access_count: int = field(metadata=documented("Times it was used, 0 or more.", Unit.COUNT))
-    reliability: Reliability = field(metadata=documented("How far it can be relied on."))
-    reinforcement_count: int = field(metadata=documented("Times it was said again, 0 or more.", Unit.COUNT))
-    last_reinforced_at: datetime | None = field(
-        metadata=documented("When it was last said again (UTC); null: never.", Unit.UTC)
-    )
-    source_kind: SourceKind = field(metadata=documented("Kind of its source."))
-    source_refs: tuple[str, ...] = field(metadata=documented("Refs of its sources.", stored=UNSTORED))
-    snr: int = field(metadata=documented("Information of its source, 0 to 1000.", Unit.SCORE))
-    passes: int = field(metadata=documented("Times its source was read for memories, 0 or more.", Unit.COUNT))
-    importance: float = field(metadata=documented("Importance of the message it comes from, 0 to 1.", Unit.SHARE))
-    surprise: float | None = field(
-        metadata=documented("Surprise signal of that message, 0 to 1; null where it had none.", Unit.SHARE)
-    )
-    surprise_level: Level | None = field(metadata=documented("Level of that surprise; null where it had none."))
-    flashbulb: bool = field(metadata=documented("Whether it never fades."))
-    valid_at: datetime | None = field(metadata=documented("From when on it holds (UTC), if that is known.", Unit.UTC))
-    invalid_at: datetime | None = field(metadata=documented("Until when it held (UTC); null while it holds.", Unit.UTC))
-    slot_key: str | None = field(metadata=documented("Keyed hash of the attribute it states, hexadecimal.", Unit.NAME))
-    merged_count: int = field(metadata=documented("Other memories merged into it, 0 or more.", Unit.COUNT))
-    content_hash: str = field(metadata=documented("Keyed hash of the content, hexadecimal.", Unit.NAME))
-    consolidated: bool = field(metadata=documented("Whether it was kept in full at the end of its session."))
-    in_ledger: bool = field(default=False, metadata=documented("Whether a ledger entry keeps it."))
-    role: MemoryRole = field(
-        default=MemoryRole.SAID, metadata=documented("Whether it was said, or made of what was said.")
-    )
-    aspect: Aspect | None = field(default=None, metadata=documented("What else it tells beside its kind."))
-    quote: str | None = field(
-        default=None,
-        repr=False,
-        metadata=documented(
-            "The words it comes from, as they were said; null while locked, and where they are the content.",
-            stored=DETAILS,
-        ),
-    )
-    statements: tuple[MergedStatement, ...] = field(
-        default=(),
-        repr=False,
-        metadata=documented("Statements it was made of, at most twelve; of a summary.", stored=DETAILS),
-    )
-    original: str | None = field(
-        default=None,
-        repr=False,
-        metadata=documented("The statement before it was put into the past; null where it was not.", stored=DETAILS),
-    )
-    slot: str | None = field(
-        default=None,
-        repr=False,
-        metadata=documented(
-            "The attribute it states; null where it states none, or is older than this was kept.", stored=DETAILS
-        ),
-    )
-    utc_offset: int = field(
-        default=0,
-        repr=False,
-        metadata=documented(
-            "Minutes that the writer's clock was ahead of UTC, -1440 to 1440; 0 while locked.", stored=DETAILS
-        ),
-    )
-    outdated_at: datetime | None = field(
-        default=None,
-        metadata=documented("Since when a part of it holds no longer (UTC); null where all of it holds.", Unit.UTC),
-    )
+    id: Name
+    """Id within the student."""
+    modality: Unstored[Modality]
+    """In what way it is remembered."""
+    kind: MemoryKind
+    """Trait, concept or episode."""
+    domain: Domain
+    """Part of the student's life."""
+    content: Sealed[str | None] = field(repr=False)
+    """What is remembered; null with LOCKED without the student's session."""
+    speaker: Detail[str | None] = field(repr=False)
+    """Who said it, where that was not the student; null while locked."""
+    before: Detail[str | None] = field(repr=False)
+    """What was said just before it."""
+    gravity: Share
+    """How present it is now, 0 to 1; halves every 7 days without use."""
+    salience: Share
+    """How much it stood out when it was formed, 0 to 1; gravity stays above a tenth of it."""
+    confidence: Share
+    """How sure it is, 0 to 1."""
+    strength: Share
+    """How firmly it is held, 0 to 1."""
+    valence: Balance
+    """Feeling, -1 (bad) to 1 (good)."""
+    timestamp: datetime
+    """When it was said or observed (UTC)."""
+    last_accessed: datetime
+    """When it was last used (UTC)."""
+    access_count: Count
+    """Times it was used, 0 or more."""
+    reliability: Reliability
+    """How far it can be relied on."""
+    reinforcement_count: Count
+    """Times it was said again, 0 or more."""
+    last_reinforced_at: datetime | None
+    """When it was last said again (UTC); null: never."""
+    source_kind: SourceKind
+    """Kind of its source."""
+    source_refs: Unstored[tuple[str, ...]]
+    """Refs of its sources."""
+    snr: Snr
+    """Information of its source, 0 to 1000."""
+    passes: Count
+    """Times its source was read for memories, 0 or more."""
+    importance: Share
+    """Importance of the message it comes from, 0 to 1."""
+    surprise: Share | None
+    """Surprise signal of that message, 0 to 1; null where it had none."""
+    surprise_level: Level | None
+    """Level of that surprise; null where it had none."""
+    flashbulb: bool
+    """Whether it never fades."""
+    valid_at: datetime | None
+    """From when on it holds (UTC), if that is known."""
+    invalid_at: datetime | None
+    """Until when it held (UTC); null while it holds."""
+    slot_key: Name | None
+    """Keyed hash of the attribute it states, hexadecimal."""
+    merged_count: Count
+    """Other memories merged into it, 0 or more."""
+    content_hash: Name
+    """Keyed hash of the content, hexadecimal."""
+    consolidated: bool
+    """Whether it was kept in full at the end of its session."""
+    in_ledger: bool = False
+    """Whether a ledger entry keeps it."""
+    role: MemoryRole = MemoryRole.SAID
+    """Whether it was said, or made of what was said."""
+    aspect: Aspect | None = None
+    """What else it tells beside its kind."""
+    quote: Detail[str | None] = field(default=None, repr=False)
+    """The words it comes from, as they were said; null while locked, and where they are the content."""
+    statements: Detail[tuple[MergedStatement, ...]] = field(default=(), repr=False)
+    """Statements it was made of, at most twelve; of a summary."""
+    original: Detail[str | None] = field(default=None, repr=False)
+    """The statement before it was put into the past; null where it was not."""
+    slot: Detail[str | None] = field(default=None, repr=False)
+    """The attribute it states; null where it states none, or is older than this was kept."""
+    utc_offset: Detail[int] = field(default=0, repr=False)
+    """Minutes that the writer's clock was ahead of UTC, -1440 to 1440; 0 while locked."""
+    outdated_at: datetime | None = None
+    """Since when a part of it holds no longer (UTC); null where all of it holds."""
 
     @property
     def words(self) -> str:
@@ -399,13 +405,20 @@ class Digest:
 class Edge:
     """A relationship of a student's memory graph (spec 2)."""
 
-    type: EdgeType = field(metadata=documented("Type of the relationship."))
-    weight: float = field(metadata=documented("Strength, 0 to 1.", Unit.SHARE))
-    from_id: str = field(metadata=documented("Id of the node it starts from.", stored=UNSTORED))
-    to_id: str = field(metadata=documented("Id of the node it leads to.", stored=UNSTORED))
-    to_label: str = field(metadata=documented("Label of that node: Memory, Entity or Concept.", stored=UNSTORED))
-    created_at: datetime = field(metadata=documented("When it was formed (UTC).", Unit.UTC))
-    reliability: Reliability = field(default=Reliability.RELIABLE, metadata=documented("How far it can be relied on."))
+    type: EdgeType
+    """Type of the relationship."""
+    weight: Share
+    """Strength, 0 to 1."""
+    from_id: Unstored[str]
+    """Id of the node it starts from."""
+    to_id: Unstored[str]
+    """Id of the node it leads to."""
+    to_label: Unstored[str]
+    """Label of that node: Memory, Entity or Concept."""
+    created_at: datetime
+    """When it was formed (UTC)."""
+    reliability: Reliability = Reliability.RELIABLE
+    """How far it can be relied on."""
 
 
 class HeldEdge(NamedTuple):
@@ -436,33 +449,34 @@ class Standing(NamedTuple):
 class LedgerEntry:
     """Ledger entry, which must not be forgotten (spec 8); `trigger_threshold` is on the (1 + cosine) / 2 scale."""
 
-    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
-    category: LedgerCategory = field(metadata=documented("What it is."))
-    content: str | None = field(repr=False, metadata=documented("What must not be forgotten.", stored=SEALED))
-    summary: str | None = field(repr=False, metadata=documented("Short form.", stored=SEALED))
-    importance: float = field(metadata=documented("Importance, 0 to 1.", Unit.SHARE))
-    triggers: tuple[str, ...] = field(repr=False, metadata=documented("Words that bring it up.", stored=SEALED))
-    trigger_entities: tuple[str, ...] = field(repr=False, metadata=documented("Names that bring it up.", stored=SEALED))
-    trigger_threshold: float = field(
-        metadata=documented("Cosine similarity from which on a message brings it up, 0 to 1.", Unit.SHARE)
-    )
-    is_active: bool = field(metadata=documented("Whether it still comes up: not settled, and not expired."))
-    expires_at: datetime | None = field(metadata=documented("When it ceases to come up (UTC); null: never.", Unit.UTC))
-    created_at: datetime = field(metadata=documented("When it was added (UTC).", Unit.UTC))
-    settled_at: datetime | None = field(
-        default=None,
-        metadata=documented("When it was settled, or ended by what was said (UTC); null: never.", Unit.UTC),
-    )
-    note: str | None = field(
-        default=None, repr=False, metadata=documented("What was said when it was settled.", stored=SEALED)
-    )
-    given_by: SourceKind | None = field(
-        default=None,
-        metadata=documented(
-            "Kind of source it comes from, of several the one that counts most; null: an app has added it.",
-            stored=UNSTORED,
-        ),
-    )
+    id: Name
+    """Id within the student."""
+    category: LedgerCategory
+    """What it is."""
+    content: Sealed[str | None] = field(repr=False)
+    """What must not be forgotten."""
+    summary: Sealed[str | None] = field(repr=False)
+    """Short form."""
+    importance: Share
+    """Importance, 0 to 1."""
+    triggers: Sealed[tuple[str, ...]] = field(repr=False)
+    """Words that bring it up."""
+    trigger_entities: Sealed[tuple[str, ...]] = field(repr=False)
+    """Names that bring it up."""
+    trigger_threshold: Share
+    """Cosine similarity from which on a message brings it up, 0 to 1."""
+    is_active: bool
+    """Whether it still comes up: not settled, and not expired."""
+    expires_at: datetime | None
+    """When it ceases to come up (UTC); null: never."""
+    created_at: datetime
+    """When it was added (UTC)."""
+    settled_at: datetime | None = None
+    """When it was settled, or ended by what was said (UTC); null: never."""
+    note: Sealed[str | None] = field(default=None, repr=False)
+    """What was said when it was settled."""
+    given_by: Unstored[SourceKind | None] = None
+    """Kind of source it comes from, of several the one that counts most; null: an app has added it."""
 
 
 @dataclass(frozen=True)
@@ -475,10 +489,13 @@ class Recalled:
     chance : that it is about the question, 0..1; 0 where that was not judged
     """
 
-    memory: Memory = field(metadata=documented("The memory."))
-    weight: float = field(metadata=documented("How well it fits, 0 or more; the higher the better."))
+    memory: Memory
+    """The memory."""
+    weight: float
+    """How well it fits, 0 or more; the higher the better."""
     gravity: float
-    why: tuple[str, ...] = field(metadata=documented("Reasons, such as meaning, words or an edge."))
+    why: tuple[str, ...]
+    """Reasons, such as meaning, words or an edge."""
     formed: bool = True
     similarity: float = 0.0
     chance: float = 0.0
@@ -488,15 +505,20 @@ class Recalled:
 class Erased:
     """How much was deleted of a student."""
 
-    memories: int = field(default=0, metadata=documented("Memories, 0 or more."))
-    edges: int = field(default=0, metadata=documented("Edges of every kind, 0 or more."))
-    ledger: int = field(default=0, metadata=documented("Ledger entries, 0 or more."))
-    facts: int = field(default=0, metadata=documented("Facts, 0 or more."))
-    uncertainties: int = field(default=0, metadata=documented("Uncertainties, 0 or more."))
-    jobs: int = field(default=0, metadata=documented("Jobs, 0 or more."))
-    other: int = field(
-        default=0, metadata=documented("Other nodes: turns, sources, sessions, usage and the like, 0 or more.")
-    )
+    memories: int = 0
+    """Memories, 0 or more."""
+    edges: int = 0
+    """Edges of every kind, 0 or more."""
+    ledger: int = 0
+    """Ledger entries, 0 or more."""
+    facts: int = 0
+    """Facts, 0 or more."""
+    uncertainties: int = 0
+    """Uncertainties, 0 or more."""
+    jobs: int = 0
+    """Jobs, 0 or more."""
+    other: int = 0
+    """Other nodes: turns, sources, sessions, usage and the like, 0 or more."""
 
     def __add__(self, more: "Erased") -> "Erased":
         """Both together."""

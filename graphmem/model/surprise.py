@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 from graphmem.model.conversation import Lesson
 from graphmem.model.enums import Level, MemoryKind, Modality, Strategy
-from graphmem.model.fields import documented
 
 
 @dataclass(frozen=True)
@@ -105,39 +104,50 @@ class Analysis:
 class SurpriseAction:
     """Something that was done about a surprise."""
 
-    kind: str = field(
-        metadata=documented(
-            "`start_episode`, `extract_facts`, `update_beliefs`, `flashbulb`, `connect_prior`, `queue_questions` or "
-            "`self_reflect`."
-        )
-    )
-    fact_count: int | None = field(default=None, metadata=documented("Facts that were learned, 0 to 30."))
-    episode_ids: tuple[str, ...] = field(default=(), metadata=documented("Ids of the episodes concerned."))
-    questions: tuple[str, ...] = field(default=(), metadata=documented("Questions to the student."))
-    reflection: str | None = field(default=None, metadata=documented("Lesson for the companion itself."))
+    kind: str
+    """`start_episode`, `extract_facts`, `update_beliefs`, `flashbulb`, `connect_prior`, `queue_questions` or
+    `self_reflect`."""
+    fact_count: int | None = None
+    """Facts that were learned, 0 to 30."""
+    episode_ids: tuple[str, ...] = ()
+    """Ids of the episodes concerned."""
+    questions: tuple[str, ...] = ()
+    """Questions to the student."""
+    reflection: str | None = None
+    """Lesson for the companion itself."""
 
 
 @dataclass(frozen=True)
 class Revision:
     """Revision of a belief by a surprise: the prior and the new one, with the ids of their memories."""
 
-    prior_id: str | None = field(metadata=documented("Id of the memory that no longer holds, if there is one."))
-    new_id: str = field(metadata=documented("Id of the memory that holds now."))
-    prior_assumption: str = field(repr=False, metadata=documented("What was believed."))
-    new_understanding: str = field(repr=False, metadata=documented("What is so now."))
-    confidence_delta: float = field(
-        metadata=documented("Confidence of the new belief minus that of the old one, -1 to 1.")
-    )
+    prior_id: str | None
+    """Id of the memory that no longer holds, if there is one."""
+    new_id: str
+    """Id of the memory that holds now."""
+    prior_assumption: str = field(repr=False)
+    """What was believed."""
+    new_understanding: str = field(repr=False)
+    """What is so now."""
+    confidence_delta: float
+    """Confidence of the new belief minus that of the old one, -1 to 1."""
 
 
 @dataclass(frozen=True)
 class SurpriseResponse:
     """All that a surprise led to; kept sealed on its episode (spec 5)."""
 
-    level: Level = field(metadata=documented("Level of the surprise when it was analysed."))
-    signal: float = field(metadata=documented("Surprise signal, 0 to 1."))
-    explanation: str = field(repr=False, metadata=documented("Which prediction failed, and why."))
-    strategy: Strategy = field(metadata=documented("What the surprise suggests to do."))
-    revisions: tuple[Revision, ...] = field(default=(), metadata=documented("Beliefs that changed."))
-    actions: tuple[SurpriseAction, ...] = field(default=(), metadata=documented("What was done."))
-    offline: bool = field(default=False, metadata=documented("Whether the offline mind analysed it."))
+    level: Level
+    """Level of the surprise when it was analysed."""
+    signal: float
+    """Surprise signal, 0 to 1."""
+    explanation: str = field(repr=False)
+    """Which prediction failed, and why."""
+    strategy: Strategy
+    """What the surprise suggests to do."""
+    revisions: tuple[Revision, ...] = ()
+    """Beliefs that changed."""
+    actions: tuple[SurpriseAction, ...] = ()
+    """What was done."""
+    offline: bool = False
+    """Whether the offline mind analysed it."""

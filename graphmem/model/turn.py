@@ -16,7 +16,6 @@ from graphmem.model.conversation import (
     Usage,
 )
 from graphmem.model.enums import Level
-from graphmem.model.fields import documented
 from graphmem.model.jobs import Job
 
 
@@ -69,9 +68,12 @@ class Unlocked:
 class Attention:
     """One feature's part in an importance score; the weights of all features sum to 1 (spec 6)."""
 
-    feature: str = field(metadata=documented("Name of the feature."))
-    value: float = field(metadata=documented("Value of the feature, 0 to 1."))
-    weight: float = field(metadata=documented("Share in the importance, 0 to 1; the weights of a turn sum to 1."))
+    feature: str
+    """Name of the feature."""
+    value: float
+    """Value of the feature, 0 to 1."""
+    weight: float
+    """Share in the importance, 0 to 1; the weights of a turn sum to 1."""
 
 
 @dataclass(frozen=True)
@@ -93,52 +95,50 @@ class TurnOutcome:
     weave : ids of the doubts that are raised in the reply
     """
 
-    turn_id: str = field(metadata=documented("Id that the app gave."))
+    turn_id: str
+    """Id that the app gave."""
     seq: int
     at: datetime
-    reply: str = field(metadata=documented("The reply, or the app's own."))
-    degraded: bool = field(metadata=documented("Whether the offline mind answered though a model is configured."))
-    match: float | None = field(
-        metadata=documented("How well the last prediction fits the message, 0 to 1; null where nothing was expected.")
-    )
-    matched: bool | None = field(
-        metadata=documented(
-            "Whether the prediction came true (match of at least 0.6); null where nothing was expected."
-        )
-    )
-    fact: Fact | None = field(metadata=documented("Fact learned because the prediction failed, if one was."))
-    surprise: float = field(metadata=documented("Surprise signal, 0 to 1."))
-    level: Level = field(metadata=documented("Level of the surprise."))
-    importance: float = field(metadata=documented("Importance of the message, 0 to 1."))
-    threshold: float = field(metadata=documented("Importance from which on the message is worth keeping, 0 to 1."))
-    attention: tuple[Attention, ...] = field(metadata=documented("Features of the importance with their weights."))
-    recalled: tuple[RecalledId, ...] = field(metadata=documented("The memories that were recalled, best first."))
-    ledger: tuple[str, ...] = field(metadata=documented("The ledger entries that surfaced."))
-    recalled_facts: tuple[Fact, ...] = field(metadata=documented("Facts that were recalled, best first."))
-    recalled_turns: tuple[RecalledTurn, ...] = field(
-        metadata=documented("Earlier turns of the session that were recalled, best first.")
-    )
+    reply: str
+    """The reply, or the app's own."""
+    degraded: bool
+    """Whether the offline mind answered though a model is configured."""
+    match: float | None
+    """How well the last prediction fits the message, 0 to 1; null where nothing was expected."""
+    matched: bool | None
+    """Whether the prediction came true (match of at least 0.6); null where nothing was expected."""
+    fact: Fact | None
+    """Fact learned because the prediction failed, if one was."""
+    surprise: float
+    """Surprise signal, 0 to 1."""
+    level: Level
+    """Level of the surprise."""
+    importance: float
+    """Importance of the message, 0 to 1."""
+    threshold: float
+    """Importance from which on the message is worth keeping, 0 to 1."""
+    attention: tuple[Attention, ...]
+    """Features of the importance with their weights."""
+    recalled: tuple[RecalledId, ...]
+    """The memories that were recalled, best first."""
+    ledger: tuple[str, ...]
+    """The ledger entries that surfaced."""
+    recalled_facts: tuple[Fact, ...]
+    """Facts that were recalled, best first."""
+    recalled_turns: tuple[RecalledTurn, ...]
+    """Earlier turns of the session that were recalled, best first."""
     prediction: str
     needed_info: tuple[str, ...]
-    jobs: tuple[Job, ...] = field(metadata=documented("Background work that follows the turn."))
-    usage: Usage = field(metadata=documented("Model calls of this turn, without its jobs."))
-    concern: Concern | None = field(
-        default=None,
-        metadata=documented("Danger that the message tells of; null otherwise. From urgency 2 a person should look."),
-    )
-    repeated: bool = field(
-        default=False, metadata=documented("Whether this turnId had been answered before; then nothing was changed.")
-    )
-    weave: tuple[str, ...] = field(
-        default=(),
-        metadata=documented(
-            "Uncertainties that the reply raises in passing, at most one; an app that replies weaves it in."
-        ),
-    )
-    parrot_match: float | None = field(
-        default=None,
-        metadata=documented(
-            "What the student's own message before would have matched as a prediction, 0 to 1; beside it "
-            "`match` tells something. Null where nothing was expected."
-        ),
-    )
+    jobs: tuple[Job, ...]
+    """Background work that follows the turn."""
+    usage: Usage
+    """Model calls of this turn, without its jobs."""
+    concern: Concern | None = None
+    """Danger that the message tells of; null otherwise. From urgency 2 a person should look."""
+    repeated: bool = False
+    """Whether this turnId had been answered before; then nothing was changed."""
+    weave: tuple[str, ...] = ()
+    """Uncertainties that the reply raises in passing, at most one; an app that replies weaves it in."""
+    parrot_match: float | None = None
+    """What the student's own message before would have matched as a prediction, 0 to 1; beside it `match` tells
+    something. Null where nothing was expected."""

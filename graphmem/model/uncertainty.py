@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Annotated
 
 from graphmem.model.enums import (
     DetectionContext,
@@ -12,7 +13,7 @@ from graphmem.model.enums import (
     UncertaintyState,
     UncertaintyType,
 )
-from graphmem.model.fields import SEALED, UNSTORED, Placement, Unit, documented
+from graphmem.model.fields import Count, Name, Placement, Sealed, Unstored
 
 UNSETTLED = (UncertaintyState.OPEN, UncertaintyState.SURFACED)
 """States of a doubt that waits."""
@@ -22,54 +23,52 @@ UNSETTLED = (UncertaintyState.OPEN, UncertaintyState.SURFACED)
 class RelationshipSide:
     """A relationship that is in doubt: its type, and the memory it leads to; a side names the one it starts from."""
 
-    type: EdgeType = field(metadata=documented("Type of the relationship."))
-    to_id: str = field(metadata=documented("Id of the memory it leads to."))
+    type: EdgeType
+    """Type of the relationship."""
+    to_id: str
+    """Id of the memory it leads to."""
 
 
 @dataclass(frozen=True)
 class Uncertainty:
     """A doubt about one memory, or between two that cannot both be true; what is sealed is None while locked."""
 
-    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
-    type: UncertaintyType = field(metadata=documented("Why it is not sure."))
-    severity: Severity = field(metadata=documented("How much it matters."))
-    detection_context: DetectionContext = field(metadata=documented("When it was noticed."))
-    temporal_signal: bool = field(metadata=documented("Whether time may explain it."))
-    a_id: str = field(metadata=documented("Id of the memory in doubt.", stored=UNSTORED))
-    b_id: str | None = field(
-        metadata=documented("Id of the other memory; null where one is in doubt alone.", stored=UNSTORED)
-    )
-    created_at: datetime = field(metadata=documented("When it was noticed (UTC).", Unit.UTC))
-    state: UncertaintyState = field(default=UncertaintyState.OPEN, metadata=documented("Where it stands."))
-    resolution: Resolution | None = field(
-        default=None,
-        metadata=documented("How it was settled; null while it is open.", stored=Placement("resolution_strategy")),
-    )
-    surfaced_count: int = field(default=0, metadata=documented("Times it was raised, 0 or more.", Unit.COUNT))
-    last_surfaced_at: datetime | None = field(
-        default=None, metadata=documented("When it was last raised (UTC); null: never.", Unit.UTC)
-    )
-    resolved_at: datetime | None = field(
-        default=None, metadata=documented("When it was settled (UTC); null while it is open.", Unit.UTC)
-    )
-    reasoning: str | None = field(
-        default=None, repr=False, metadata=documented("Why they are in doubt.", stored=SEALED)
-    )
-    surface_context: str | None = field(
-        default=None, repr=False, metadata=documented("When to raise it.", stored=SEALED)
-    )
-    detail: str | None = field(
-        default=None,
-        repr=False,
-        metadata=documented("Details of the resolution.", stored=Placement("resolution_detail", sealed=True)),
-    )
-    a_edge: RelationshipSide | None = field(
-        default=None,
-        metadata=documented(
-            "The relationship in doubt that starts from `a`; null where the memory itself is in doubt.", stored=UNSTORED
-        ),
-    )
-    b_edge: RelationshipSide | None = field(default=None, metadata=documented("The same of `b`.", stored=UNSTORED))
+    id: Name
+    """Id within the student."""
+    type: UncertaintyType
+    """Why it is not sure."""
+    severity: Severity
+    """How much it matters."""
+    detection_context: DetectionContext
+    """When it was noticed."""
+    temporal_signal: bool
+    """Whether time may explain it."""
+    a_id: Unstored[str]
+    """Id of the memory in doubt."""
+    b_id: Unstored[str | None]
+    """Id of the other memory; null where one is in doubt alone."""
+    created_at: datetime
+    """When it was noticed (UTC)."""
+    state: UncertaintyState = UncertaintyState.OPEN
+    """Where it stands."""
+    resolution: Annotated[Resolution | None, Placement("resolution_strategy")] = None
+    """How it was settled; null while it is open."""
+    surfaced_count: Count = 0
+    """Times it was raised, 0 or more."""
+    last_surfaced_at: datetime | None = None
+    """When it was last raised (UTC); null: never."""
+    resolved_at: datetime | None = None
+    """When it was settled (UTC); null while it is open."""
+    reasoning: Sealed[str | None] = field(default=None, repr=False)
+    """Why they are in doubt."""
+    surface_context: Sealed[str | None] = field(default=None, repr=False)
+    """When to raise it."""
+    detail: Annotated[str | None, Placement("resolution_detail", sealed=True)] = field(default=None, repr=False)
+    """Details of the resolution."""
+    a_edge: Unstored[RelationshipSide | None] = None
+    """The relationship in doubt that starts from `a`; null where the memory itself is in doubt."""
+    b_edge: Unstored[RelationshipSide | None] = None
+    """The same of `b`."""
 
     @property
     def is_about_relationships(self) -> bool:
@@ -127,8 +126,13 @@ class ActionAdvice:
     unreliable : ids of the memories in doubt
     """
 
-    proceed: bool = field(metadata=documented("Whether to go on; false: clarify first."))
-    confidence: float = field(metadata=documented("Confidence of the action, cut by 40 % where a memory is in doubt."))
-    warning: str | None = field(metadata=documented("What cannot be relied on, if anything."))
-    question: str | None = field(metadata=documented("What to ask the student first, if anything."))
-    unreliable: tuple[str, ...] = field(metadata=documented("The memories in doubt."))
+    proceed: bool
+    """Whether to go on; false: clarify first."""
+    confidence: float
+    """Confidence of the action, cut by 40 % where a memory is in doubt."""
+    warning: str | None
+    """What cannot be relied on, if anything."""
+    question: str | None
+    """What to ask the student first, if anything."""
+    unreliable: tuple[str, ...]
+    """The memories in doubt."""

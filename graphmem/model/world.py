@@ -5,7 +5,6 @@ from datetime import datetime
 from enum import StrEnum
 
 from graphmem.model.enums import Word
-from graphmem.model.fields import documented
 
 MAIN_WORLD = "main"
 """Name of the world that concepts belong to where none is given."""
@@ -23,17 +22,20 @@ class WorldEdgeType(StrEnum):
 class Concept:
     """A concept of the institution's world."""
 
-    id: str = field(metadata=documented("Id within the institution, 1 to 128 characters."))
-    name: str = field(metadata=documented("Its name, 1 to 200 characters; no two concepts have the same."))
-    aliases: tuple[str, ...] = field(
-        default=(), metadata=documented("Other names, in any language, at most 50 of 1 to 200 characters.")
-    )
-    description: str | None = field(default=None, metadata=documented("What it is, at most 2,000 characters."))
-    domain: str | None = field(default=None, metadata=documented("Subject it belongs to, at most 200 characters."))
-    grade: int | None = field(default=None, metadata=documented("School year it is taught in, 1 to 20."))
-    misconceptions: tuple[str, ...] = field(
-        default=(), metadata=documented("Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters.")
-    )
+    id: str
+    """Id within the institution, 1 to 128 characters."""
+    name: str
+    """Its name, 1 to 200 characters; no two concepts have the same."""
+    aliases: tuple[str, ...] = ()
+    """Other names, in any language, at most 50 of 1 to 200 characters."""
+    description: str | None = None
+    """What it is, at most 2,000 characters."""
+    domain: str | None = None
+    """Subject it belongs to, at most 200 characters."""
+    grade: int | None = None
+    """School year it is taught in, 1 to 20."""
+    misconceptions: tuple[str, ...] = ()
+    """Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,14 @@ class ConceptHit:
 class WorldEdge:
     """An edge between two concepts of the world."""
 
-    id: str = field(metadata=documented("Id within the institution, 1 to 128 characters."))
-    from_id: str = field(metadata=documented("Concept it leads from."))
-    to_id: str = field(metadata=documented("Concept it leads to."))
-    type: str = field(metadata=documented("PREREQUISITE_OF, PART_OF or RELATED_TO."))
+    id: str
+    """Id within the institution, 1 to 128 characters."""
+    from_id: str
+    """Concept it leads from."""
+    to_id: str
+    """Concept it leads to."""
+    type: str
+    """PREREQUISITE_OF, PART_OF or RELATED_TO."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +104,10 @@ def outcome_of(familiarity: float) -> PracticeOutcome:
 class Practised:
     """A concept that was practised in what is observed, and how it went."""
 
-    concept_id: str = field(metadata=documented("Id of a concept of the world."))
-    outcome: PracticeOutcome = field(
-        default=PracticeOutcome.GOOD, metadata=documented("How it went; a lesson that was finished went well.")
-    )
+    concept_id: str
+    """Id of a concept of the world."""
+    outcome: PracticeOutcome = PracticeOutcome.GOOD
+    """How it went; a lesson that was finished went well."""
 
 
 @dataclass(frozen=True)
@@ -137,28 +143,21 @@ class Retained:
 class ConceptProgress:
     """How a student is getting on with a known concept."""
 
-    concept: Concept = field(metadata=documented("The concept."))
-    familiarity: float = field(metadata=documented("How familiar it is now, 0 to 1."))
-    trend: float = field(metadata=documented("How much more familiar than four weeks ago, -1 to 1."))
-    last_practised: datetime | None = field(
-        default=None, metadata=documented("When it was last practised, or its familiarity set (UTC); null: never.")
-    )
-    due_at: datetime | None = field(
-        default=None,
-        metadata=documented(
-            "When it should be practised again, as one of ten such concepts is forgotten by then (UTC); null: "
-            "it was never practised."
-        ),
-    )
-    fades_at: datetime | None = field(
-        default=None,
-        metadata=documented(
-            "When the chance of recall falls below 0.7 unless it is practised (UTC); null: never practised."
-        ),
-    )
-    evidence: tuple[str, ...] = field(
-        default=(), metadata=documented("Ids of memories of its practice, newest first, at most 20.")
-    )
+    concept: Concept
+    """The concept."""
+    familiarity: float
+    """How familiar it is now, 0 to 1."""
+    trend: float
+    """How much more familiar than four weeks ago, -1 to 1."""
+    last_practised: datetime | None = None
+    """When it was last practised, or its familiarity set (UTC); null: never."""
+    due_at: datetime | None = None
+    """When it should be practised again, as one of ten such concepts is forgotten by then (UTC); null: it was never
+    practised."""
+    fades_at: datetime | None = None
+    """When the chance of recall falls below 0.7 unless it is practised (UTC); null: never practised."""
+    evidence: tuple[str, ...] = ()
+    """Ids of memories of its practice, newest first, at most 20."""
 
 
 @dataclass(frozen=True)
@@ -168,11 +167,16 @@ class Known:
     retention : how it is held; None where it was neither practised nor set
     """
 
-    concept: Concept = field(metadata=documented("The concept."))
-    attitude: float = field(metadata=documented("How the student feels about it, -1 to 1."))
-    familiarity: float = field(metadata=documented("How well the student knows it, 0 to 1."))
-    since: datetime = field(metadata=documented("When it was revealed (UTC)."))
-    notes: str | None = field(default=None, repr=False, metadata=documented("Notes; null: none, or locked."))
+    concept: Concept
+    """The concept."""
+    attitude: float
+    """How the student feels about it, -1 to 1."""
+    familiarity: float
+    """How well the student knows it, 0 to 1."""
+    since: datetime
+    """When it was revealed (UTC)."""
+    notes: str | None = field(default=None, repr=False)
+    """Notes; null: none, or locked."""
     retention: Retained | None = None
 
 
@@ -180,5 +184,7 @@ class Known:
 class Imported:
     """Numbers of concepts and edges of an import."""
 
-    concepts: int = field(metadata=documented("Concepts, 0 or more."))
-    edges: int = field(metadata=documented("Edges, 0 or more."))
+    concepts: int
+    """Concepts, 0 or more."""
+    edges: int
+    """Edges, 0 or more."""

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from graphmem.model import EdgeType, Modality, PracticeOutcome, Reliability
-from graphmem.store.nodes import NODE_KINDS, Count, Name, Number, Part, Share, Time
+from graphmem.model.fields import Count, Name, Share
+from graphmem.store.nodes import NODE_KINDS, Number, Part, Time
 
 FORMAT: Literal["graphmem-student"] = "graphmem-student"
 FORMAT_VERSION: Literal[2] = 2

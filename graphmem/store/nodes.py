@@ -15,12 +15,12 @@ from math import isfinite
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, StringConstraints, create_model
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, create_model
 from pydantic import Field as Limits
 
 from graphmem import model
 from graphmem.model import Level, Modality, TurnState, Verdict
-from graphmem.model.fields import UNSTORED, Placement, Unit
+from graphmem.model.fields import Count, Name, Placement, Share, placement_of
 from graphmem.sealing import Stored, StudentLock
 from graphmem.store.rows import NodeSealer, from_ms, moment, readable
 
@@ -42,24 +42,11 @@ def _without_zone_name(value: Any) -> Any:
     return value.partition("[")[0] if isinstance(value, str) else value
 
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-Count = Annotated[int, Limits(ge=0)]
-Share = Annotated[float, Limits(ge=0, le=1, allow_inf_nan=False)]
 Number = Annotated[float, Limits(allow_inf_nan=False)]
 Cost = Annotated[float, Limits(ge=0, allow_inf_nan=False)]
 Time = Annotated[AwareDatetime, BeforeValidator(_without_zone_name)]
-_TYPES: Mapping[tuple[Any, Unit], Any] = {
-    (float, Unit.NONE): Number,
-    (float, Unit.SHARE): Share,
-    (float, Unit.BALANCE): Annotated[float, Limits(ge=-1, le=1, allow_inf_nan=False)],
-    (float, Unit.TOLERANCE): Annotated[float, Limits(ge=0.2, le=0.8)],
-    (int, Unit.COUNT): Count,
-    (int, Unit.SCORE): Annotated[int, Limits(ge=0, le=1000)],
-    (int, Unit.URGENCY): Annotated[int, Limits(ge=1, le=3)],
-    (str, Unit.NAME): Name,
-    (datetime, Unit.UTC): Time,
-}
-"""Types in the document of fields of models, by their types and units there."""
+_TYPES: Mapping[Any, Any] = {float: Number, datetime: Time}
+"""Types in the document of fields of models whose types do not say more."""
 
 
 class Part(BaseModel):
@@ -296,15 +283,17 @@ _READERS: Mapping[Any, Callable[[Any], Any]] = {
 
 @cache
 def of(cls: type) -> tuple[Field, ...]:
-    """Return the properties that hold the values of a model, as the metadata of its fields declares them."""
-    hints = get_type_hints(cls)
-    own = [each for each in fields(cls) if not each.metadata.get("stored", UNSTORED).apart]
-    return tuple(_field(each, hints[each.name], each.metadata["stored"]) for each in own)
+    """Return the properties that hold the values of a model, as the types of its fields declare them."""
+    hints = get_type_hints(cls, include_extras=True)
+    return tuple(_field(each, hints[each.name]) for each in fields(cls) if not placement_of(hints[each.name]).apart)
 
 
-def _field(told: DataclassField[Any], hint: Any, place: Placement) -> Field:
+def _field(told: DataclassField[Any], noted: Any) -> Field:
+    place = placement_of(noted)
+    hint = noted if place == Placement() else get_args(noted)[0]
     bare, optional = _bare_hint(hint), NoneType in get_args(hint)
-    type_, default = _TYPES.get((bare, told.metadata["unit"]), bare), ... if told.default is MISSING else told.default
+    limited = next(each for each in get_args(hint) if each is not NoneType) if optional else hint
+    type_, default = _TYPES.get(limited, limited), ... if told.default is MISSING else told.default
     if get_origin(bare) is tuple:
         (item, _) = get_args(bare)
         type_ = list[_statement_model(item) if is_dataclass(item) else item]  # type: ignore[misc]

@@ -10,7 +10,7 @@ from graphmem.flows import students
 from graphmem.flows.integrity import verify_integrity
 from graphmem.flows.transfer import export_student, export_text, import_student
 from graphmem.model import Memory, Modality, Session, Who
-from graphmem.model.fields import SEALED, Unit, documented
+from graphmem.model.fields import Sealed, Share
 from graphmem.store import nodes
 from graphmem.store.document import document_schema
 from graphmem.store.nodes import MEMORY_NODE, NodeKind, clear_properties, of, sealed_properties
@@ -26,8 +26,10 @@ NAMES = ("stamina", "nickname")
 class LongerMemory(Memory):
     """A memory with a clear property and a sealed one more."""
 
-    stamina: float = field(default=0.5, metadata=documented("How long it lasts, 0 to 1.", Unit.SHARE))
-    nickname: str | None = field(default=None, repr=False, metadata=documented("What it is called.", stored=SEALED))
+    stamina: Share = 0.5
+    """How long it lasts, 0 to 1."""
+    nickname: Sealed[str | None] = field(default=None, repr=False)
+    """What it is called."""
 
 
 @pytest.fixture

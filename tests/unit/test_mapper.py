@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,6 @@ import pytest
 import strawberry
 
 from graphmem.model import Role, Verdict, Who
-from graphmem.model.fields import documented
 from graphmem_api.mapper import Shape, Shown, expose, shows, taken
 
 ROOT = Path(__file__).parents[2]
@@ -24,11 +23,16 @@ class Leaf:
     Not shown.
     """
 
-    id: str = field(metadata=documented("Id of the leaf."))
-    tree_ids: tuple[str, ...] = field(metadata=documented("Ids of trees."))
-    verdict: Verdict | None = field(default=None, metadata=documented("What is said of it."))
-    role: Role = field(default=Role.APP, metadata=documented("Who sees it."))
-    twins: tuple[str, ...] = field(default=(), metadata=documented("Leaves alike."))
+    id: str
+    """Id of the leaf."""
+    tree_ids: tuple[str, ...]
+    """Ids of trees."""
+    verdict: Verdict | None = None
+    """What is said of it."""
+    role: Role = Role.APP
+    """Who sees it."""
+    twins: tuple[str, ...] = ()
+    """Leaves alike."""
     sap: float = 0.5
 
     @property
@@ -41,8 +45,10 @@ class Leaf:
 class Twig:
     """Twig with a leaf."""
 
-    leaf: Leaf = field(metadata=documented("Its leaf."))
-    length: float = field(metadata=documented("Length, 0 or more."))
+    leaf: Leaf
+    """Its leaf."""
+    length: float
+    """Length, 0 or more."""
 
 
 expose(Leaf, Shape("Blade", renamed={"sap": "juice"}, properties=["green"], ids=["twins"], nullable=["tree_ids"]))
@@ -118,15 +124,26 @@ def test_values_come_and_go(given: dict[str, object], verdict: str | None, twins
     assert result.data == {"twig": {"cm": 25.0, "owner": "ada", "leaf": leaf}}
 
 
-ADDED = """
-import sys
-from dataclasses import field, make_dataclass
+MOODY = """
+from dataclasses import dataclass
 
 from graphmem import model
-from graphmem.model.fields import documented
 
-added = ("mood", str, field(default="calm", metadata=documented("How the student felt.")))
-model.Memory = make_dataclass("Memory", [added], bases=(model.Memory,), frozen=True)
+
+@dataclass(frozen=True)
+class Memory(model.Memory):
+    mood: str = "calm"
+    'How the student felt.'
+"""
+ADDED = """
+import sys
+
+from graphmem import model
+
+sys.path.append(sys.argv[1])
+from moody import Memory
+
+model.Memory = Memory
 
 from graphmem_api.schema import make_schema
 
@@ -138,8 +155,10 @@ print(schema, *generated(schema).values(), sep="\\f")
 """
 
 
-def test_a_property_added_to_the_model_is_in_schema_and_client() -> None:
-    told = subprocess.run([sys.executable, "-c", ADDED], check=True, capture_output=True, text=True, cwd=ROOT)
+def test_a_property_added_to_the_model_is_in_schema_and_client(tmp_path: Path) -> None:
+    (tmp_path / "moody.py").write_text(MOODY, "utf-8")
+    run = [sys.executable, "-c", ADDED, str(tmp_path)]
+    told = subprocess.run(run, check=True, capture_output=True, text=True, cwd=ROOT)
     schema, client, typescript = told.stdout.split("\f")
     memory = schema.partition("\ntype Memory {")[2].partition("\n}")[0]
     assert '"""How the student felt."""\n  mood: String!' in memory
