@@ -8,5 +8,5 @@ lock requirements/uv.in -o requirements/uv.txt
 extras=(--extra server --extra local --extra plots --extra mcp)
 lock pyproject.toml "${extras[@]}" -o requirements/runtime.txt
 lock requirements/build.in -o requirements/build.txt -c requirements/runtime.txt
-lock pyproject.toml "${extras[@]}" --extra bench --group dev -o requirements/dev.txt -c requirements/runtime.txt
+lock pyproject.toml "${extras[@]}" --group dev -o requirements/dev.txt -c requirements/runtime.txt
 lock requirements/extras.in -o requirements/extras.txt -c requirements/dev.txt

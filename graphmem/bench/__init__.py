@@ -24,9 +24,9 @@ BENCHMARKS = {
     "load": Measure("load", "turns lost or doubled over twenty kills of API and database"),
     "jobs": Measure("jobs", "jobs a second of one, two and four workers; jobs lost or doubled over twenty kills"),
     "recall": Measure(
-        "recall", "evidence found for questions (LoCoMo, BEAM, QMSum), or a misconception's session (MathDial)"
+        "recall",
+        "evidence found, and kept by salience (LoCoMo, BEAM); sessions found (MathDial); precision (PrecisionMemBench)",
     ),
-    "keep": Measure("recall", "evidence among the most salient turns (LoCoMo)"),
     "scale": Measure("scale", "time of a context from 1,000 to 100,000 memories"),
     "compression": Measure("compression", "evidence left after compression (LoCoMo); speed of clustering"),
     "formation": Measure("formation", "cost of memories, shares consolidated; reference memories held (gold)"),

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.bench import Figures
-from graphmem.bench.harness import embedding
 from graphmem.bench.scores import above_mean, depths, exact, pk, windowdiff
 from graphmem.bench.talks import UNDATED, parsed_rows
 from graphmem.errors import InvalidInput
 from graphmem.model import Author, Matrix, Message
+from graphmem.progress import tracked
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
-from graphmem.text.embedder import SHIPPED
+from graphmem.text.embedder import EMBEDDER_THREADS, shipped_network
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 SAMPLE = SAMPLES / "tiage" / "dialogues.jsonl"
@@ -44,7 +44,7 @@ class Shifting:
     shifts: tuple[int, ...]
 
 
-def measure_boundaries(settings: Settings, file: Path | None) -> Figures:
+def measure_boundaries(_: Settings, file: Path | None) -> Figures:
     """Measure boundaries on a file of TIAGE, or on the sample that ships.
 
     Raises
@@ -54,26 +54,16 @@ def measure_boundaries(settings: Settings, file: Path | None) -> Figures:
     talks = read_segmented_talks(file or SAMPLE)
     if not any(map(any, (talk.shifts for talk in talks))):
         raise InvalidInput(f"There is no boundary in {file}: it cannot be measured.")
-    with embedding(settings) as embed:
-        vectors = [embed(talk.texts) for talk in talks]
-    return measured(talks, vectors, load_topic_boundaries(), shipped=settings.embedder == f"onnx:{SHIPPED}")
-
-
-def measured(
-    talks: Sequence[Shifting], vectors: Sequence[Matrix], episodes: TopicBoundaryModel, *, shipped: bool
-) -> Figures:
-    """Compute the figures of talks with their embeddings; the detector sees those of the shipped model only."""
-    full = [talk_messages(talk, v if shipped else None) for talk, v in zip(talks, vectors, strict=True)]
-    words = [talk_messages(talk, None) for talk in talks]
+    encode, episodes = shipped_network(EMBEDDER_THREADS).encode, load_topic_boundaries()
+    vectors = [encode(list(talk.texts)) for talk in tracked(talks, "Embedding")]
+    messages = [talk_messages(*each) for each in zip(talks, vectors, strict=True)]
     gold = [talk.shifts for talk in talks]
     start = perf_counter()
-    found = [_shifts(episodes, talk, ahead=True) for talk in full]
+    found = [_shifts(episodes, talk, ahead=True) for talk in tracked(messages, "Finding boundaries")]
     seconds, turns = perf_counter() - start, sum(len(talk.texts) for talk in talks)
     figures = _scores("", gold, found)
-    figures |= _scores("online_", gold, [_shifts(episodes, talk, ahead=False) for talk in full])
-    figures |= _scores("words_", gold, [_shifts(episodes, talk, ahead=True) for talk in words])
+    figures |= _scores("online_", gold, [_shifts(episodes, talk, ahead=False) for talk in messages])
     figures |= _scores("texttiling_", gold, [above_mean(depths(v), DEEP_DEVIATIONS) for v in vectors])
-    figures |= _scores("none_", gold, [np.zeros(len(v), dtype=bool) for v in vectors])
     return figures | {
         "fires": sum(int(each.sum()) for each in found) / turns,
         "gold_fires": sum(map(sum, gold)) / turns,
@@ -83,14 +73,14 @@ def measured(
     }
 
 
-def talk_messages(talk: Shifting, vectors: Matrix | None) -> list[Message]:
+def talk_messages(talk: Shifting, vectors: Matrix) -> list[Message]:
     """Return a talk as the service holds it, twenty seconds between messages; the first speaker is the student."""
     return [
         Message(
             author=Author.STUDENT if speaker == talk.speakers[0] else Author.COMPANION,
             text=text,
             at=UNDATED + i * TURN_GAP,
-            embedding=None if vectors is None else vectors[i],
+            embedding=vectors[i],
         )
         for i, (speaker, text) in enumerate(zip(talk.speakers, talk.texts, strict=True))
     ]

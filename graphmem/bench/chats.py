@@ -6,7 +6,8 @@ the earlier ones of which something holds no more). Chats are harmless throughou
 """
 
 import re
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,8 @@ from typing import Any
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner, show_figures
-from graphmem.bench.scores import share_true
+from graphmem.bench.scores import shares
 from graphmem.bench.talks import parsed_rows
-from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming
 from graphmem.model import MemoryRole
 from graphmem.offline.answers import ANSWER_BEGINNINGS, NOT_SURE, NOTHING
@@ -47,36 +47,15 @@ class Chat:
     ends: dict[str, frozenset[str]]
 
 
-@dataclass
-class ChatCounts:
-    """Counts of what came of some chats."""
-
-    messages: int = 0
-    concerns: int = 0
-    answered: list[bool] = field(default_factory=list)
-    near: list[bool] = field(default_factory=list)
-    invented: list[bool] = field(default_factory=list)
-    changes: int = 0
-    ended: int = 0
-    rightly: int = 0
-    noticed: int = 0
-
-    @property
-    def figures(self) -> Figures:
-        """The figures so far."""
-        return {
-            "questions": float(len(self.answered)),
-            "answered": share_true(self.answered),
-            "answered or near": share_true(self.near),
-            "never told": float(len(self.invented)),
-            "never told, answered": share_true(self.invented),
-            "changes": float(self.changes),
-            "changes noticed": self.noticed / max(1, self.changes),
-            "ended": float(self.ended),
-            "ended rightly": self.rightly / max(1, self.ended),
-            "messages": float(self.messages),
-            "concerns": self.concerns / max(1, self.messages),
-        }
+CHAT_SHARES = {
+    "answered": ("answered", "questions"),
+    "answered or near": ("near", "questions"),
+    "never told, answered": ("invented", "never told"),
+    "changes noticed": ("noticed", "changes"),
+    "ended rightly": ("rightly", "ended"),
+    "concerns": ("concerns", "messages"),
+}
+"""Each share with what is counted for it."""
 
 
 def measure_chats(settings: Settings, file: Path | None) -> Figures:
@@ -86,13 +65,13 @@ def measure_chats(settings: Settings, file: Path | None) -> Figures:
     ------
     InvalidInput    another format
     """
-    chats, counts = read_chats(file or CHATS), ChatCounts()
+    chats, counts = read_chats(file or CHATS), Counter[str]()
 
     async def played(gm: Graphmem) -> Figures:
         for chat in tracked(chats, "Chatting"):
-            await _play_chat(await learner(gm, chat.id), chat, counts)
-            show_figures({f"answered until {chat.id}": share_true(counts.answered)})
-        return counts.figures
+            counts.update(await _play_chat(await learner(gm, chat.id), chat))
+            show_figures({f"answered until {chat.id}": shares(counts, CHAT_SHARES)["answered"]})
+        return {whole: float(counts[whole]) for _, whole in CHAT_SHARES.values()} | shares(counts, CHAT_SHARES)
 
     return in_process(settings, played)
 
@@ -111,9 +90,9 @@ def _chat(row: dict[str, Any]) -> Chat:
     return Chat(str(row["chat"]), tuple(map(str, row["messages"])), questions, ends)
 
 
-async def _play_chat(student: Learner, chat: Chat, counts: ChatCounts) -> None:
+async def _play_chat(student: Learner, chat: Chat) -> Counter[str]:
     await student.begin()
-    said: dict[str, str] = {}
+    said, counts = dict[str, str](), Counter[str]()
     for i, text in enumerate(chat.messages):
         if (passes := _DAY_LINE.match(text)) is not None:
             await student.end()
@@ -124,39 +103,34 @@ async def _play_chat(student: Learner, chat: Chat, counts: ChatCounts) -> None:
         said[f"said-{i}"] = text
         held = await _standing_turns(student)
         outcome = await student.say(Incoming(f"said-{i}", text, student.clock.now))
-        counts.messages += 1
         if outcome.concern is not None:
-            counts.concerns += 1
             print_line(f"{chat.id}: {outcome.concern.kind}: {text}")
         if (answer := chat.questions.get(text)) is not None:
-            _judge(text, answer, outcome.reply, counts)
-        ended = [said[ref] for ref in held - await _standing_turns(student) if ref in said]
+            counts += _judged(text, answer, outcome.reply)
+        ended = {said[ref] for ref in held - await _standing_turns(student) if ref in said}
         wanted = chat.ends.get(text, frozenset())
-        counts.changes += len(wanted)
-        counts.ended += len(ended)
-        counts.rightly += sum(each in wanted for each in ended)
-        counts.noticed += len(wanted & set(ended))
+        right = len(wanted & ended)
+        counts += Counter(messages=1, concerns=outcome.concern is not None, noticed=right, rightly=right)
+        counts += Counter(changes=len(wanted), ended=len(ended))
     await student.end()
+    return counts
 
 
 async def _standing_turns(student: Learner) -> frozenset[str]:
     """Return the turns of which every statement that was formed still holds."""
-    index = (await open_memories(student.gm, student.session)).index
-    said = [m for m in index.latest(len(index)) if m.role in (MemoryRole.SAID, MemoryRole.BELIEF)]
+    said = [m for m in await student.memories() if m.role in (MemoryRole.SAID, MemoryRole.BELIEF)]
     over = {ref for m in said if m.invalid_at is not None for ref in m.source_refs}
     return frozenset(ref for m in said for ref in m.source_refs) - over
 
 
-def _judge(question: str, answer: str, reply: str, counts: ChatCounts) -> None:
+def _judged(question: str, answer: str, reply: str) -> Counter[str]:
     near = reply.startswith(NOT_SURE.partition("{")[0])
     if not answer:
-        counts.invented.append(reply.startswith(ANSWER_BEGINNINGS) and not near)
-        return
+        return Counter({"never told": 1, "invented": reply.startswith(ANSWER_BEGINNINGS) and not near})
     right = NOTHING not in reply and holds_answer(answer, reply)
-    counts.answered.append(right and not near)
-    counts.near.append(right)
     if not right:
         print_line(f"{question}\n    wanted {answer}, reply {reply}")
+    return Counter(questions=1, answered=right and not near, near=right)
 
 
 def holds_answer(answer: str, reply: str) -> bool:

@@ -1,7 +1,7 @@
 """Evidence that is left after compression, and agreement and speed of clustering (spec 13, Measured by).
 
 Each talk is asked about as it is, and compressed to 50 and to 30 % of its memories. Beside it as many memories are
-dropped by lot, oldest first, by gravity, or by salience, least first (`information`).
+dropped by lot, oldest first, or by salience, least first (`information`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,12 +16,16 @@ from scipy.sparse import csr_array
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
+from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import fresh_student, own_database, served, show_figures
-from graphmem.bench.recall import ENVIRONMENT, context_sources, observe_talk, recalled, sources
+from graphmem.bench.harness import in_process, show_figures
+from graphmem.bench.recall import MANY_MEMORIES, observed, shown
 from graphmem.bench.talks import Talk, read_talks, share_found
 from graphmem.errors import InvalidInput
+from graphmem.flows.compression import compress
+from graphmem.flows.context import recall
 from graphmem.maths.clustering import spectral_clusters
+from graphmem.model import Memory
 from graphmem.progress import tracked
 from graphmem.settings import Settings
 
@@ -34,14 +38,10 @@ GROWN = 100_000
 INSIDE, ACROSS = 7.0, 2.0
 """Edges of a node within its planted cluster, and to any other."""
 SEED = 0
-COMPRESS = "mutation Compress($student: ID!, $to: Int!) { compress(studentId: $student, to: $to) { nodesAfter } }"
-Item = dict[str, Any]
-Order = Callable[[Sequence[Item]], Sequence[Item]]
-DROPPED: Mapping[str, Order] = {
-    "random": lambda items: [items[i] for i in np.random.default_rng(SEED).permutation(len(items))],
-    "oldest_first": lambda items: sorted(items, key=lambda item: item["timestamp"], reverse=True),
-    "gravity": lambda items: sorted(items, key=lambda item: -item["gravity"]),
-    "information": lambda items: sorted(items, key=lambda item: -item["salience"]),
+DROPPED: Mapping[str, Callable[[Sequence[Memory]], Sequence[Memory]]] = {
+    "random": lambda held: [held[i] for i in np.random.default_rng(SEED).permutation(len(held))],
+    "oldest_first": lambda held: sorted(held, key=lambda memory: memory.timestamp, reverse=True),
+    "information": lambda held: sorted(held, key=lambda memory: -memory.salience),
 }
 """Orders by which memories are kept where they are dropped instead: those that come first stay."""
 
@@ -67,12 +67,14 @@ def measure_compression(settings: Settings, file: Path | None) -> Figures:
     figures = show_figures(_clustering())
     if file is None:
         return figures | _growth(figures["seconds"])
-    asked: list[dict[str, float]] = []
-    with own_database(settings) as own, served(own, **ENVIRONMENT) as port:
-        for talk in read_talks(file):
-            asked += _of_talk(own, port, talk)
-    if not asked:
+    talks = [talk for talk in read_talks(file) if talk.questions]
+    if not talks:
         raise InvalidInput("There is no question with evidence in this file.")
+
+    async def compressed(gm: Graphmem) -> list[dict[str, float]]:
+        return [asked for talk in talks for asked in await _of_talk(gm, talk)]
+
+    asked = in_process(settings, compressed, memories_limit=MANY_MEMORIES)
     found = {key: fmean(each[key] for each in asked) for key in asked[0]}
     for share in PERCENTS:
         figures[f"kept@{share}"] = found[f"recall@{share}"] / found["recall"]
@@ -81,13 +83,12 @@ def measure_compression(settings: Settings, file: Path | None) -> Figures:
     return figures | {"recall@10": found["recall"], "recall_1000_tokens": found["tokens"], "questions": len(asked)}
 
 
-def _of_talk(settings: Settings, port: int, talk: Talk) -> list[dict[str, float]]:
+async def _of_talk(gm: Graphmem, talk: Talk) -> list[dict[str, float]]:
     """Compute shares of evidence found for each question of a talk, by what was done to the memories."""
-    talker = fresh_student(settings, port, talk.id)
-    observe_talk(talker, talk)
-    items = talker.memories()
+    student = await observed(gm, talk)
+    held = await student.memories()
     kept = {
-        f"{name}@{share}": {item["id"] for item in order(items)[: len(items) * share // 100]}
+        f"{name}@{share}": {memory.id for memory in order(held)[: len(held) * share // 100]}
         for name, order in DROPPED.items()
         for share in PERCENTS
     }
@@ -96,46 +97,38 @@ def _of_talk(settings: Settings, port: int, talk: Talk) -> list[dict[str, float]
     for share in (None, *PERCENTS):
         suffix = "" if share is None else f"@{share}"
         if share is not None:
-            talker.call(COMPRESS, to=max(1, len(items) * share // 100))
-        for question, shares in tracked(list(zip(talk.questions, asked, strict=True)), f"{talk.id}{suffix}"):
-            found = recalled(talker, question.text, WIDELY)
-            shares[f"recall{suffix}"] = share_found(question, turns, sources(found[:FOUND]))
-            shares[f"tokens{suffix}"] = share_found(question, turns, context_sources(talker, question.text))
+            await compress(gm, student.session, to=max(1, len(held) * share // 100))
+        for question, shares in tracked(zip(talk.questions, asked, strict=True), f"{talk.id}{suffix}"):
+            found = await recall(gm, student.session, question.text, WIDELY)
+            shares[f"recall{suffix}"] = share_found(question, turns, found[:FOUND])
+            shares[f"tokens{suffix}"] = share_found(question, turns, await shown(student, question.text))
             for name, ids in kept.items() if share is None else ():
-                left = [item for item in found if item["memory"]["id"] in ids]
-                shares[name] = share_found(question, turns, sources(left[:FOUND]))
-        if asked:
-            show_figures({f"{talk.id} recall{suffix}": fmean(shares[f"recall{suffix}"] for shares in asked)})
-    talker.caller.close()
+                left = [each for each in found if each.memory.id in ids]
+                shares[name] = share_found(question, turns, left[:FOUND])
+        show_figures({f"{talk.id} recall{suffix}": fmean(shares[f"recall{suffix}"] for shares in asked)})
+    await student.end()
     return asked
 
 
 def _clustering() -> Figures:
     """Clusters of a planted graph: how well they are found, and how fast."""
-    weights, planted = planted_graph(NODES, PLANTED)
-    start = perf_counter()
-    own = spectral_clusters(weights, SEED, PLANTED)
-    seconds = perf_counter() - start
-    start = perf_counter()
-    other = SpectralClustering(PLANTED, affinity="precomputed", random_state=SEED).fit_predict(weights)
-    return {
-        "seconds": seconds,
-        "ari": float(adjusted_rand_score(planted, own)),
-        "sklearn_seconds": perf_counter() - start,
-        "sklearn_ari": float(adjusted_rand_score(planted, other)),
-    }
+    return _timed("", NODES, lambda weights: spectral_clusters(weights, SEED, PLANTED)) | _timed(
+        "sklearn_", NODES, SpectralClustering(PLANTED, affinity="precomputed", random_state=SEED).fit_predict
+    )
 
 
 def _growth(seconds: float) -> Figures:
-    weights, planted = planted_graph(GROWN, PLANTED)
+    grown = _timed("", GROWN, lambda weights: spectral_clusters(weights, SEED, PLANTED))
+    exponent = float(np.log(grown["seconds"] / seconds) / np.log(GROWN / NODES))
+    return {f"{name}@{GROWN}": value for name, value in grown.items()} | {"exponent": exponent}
+
+
+def _timed(prefix: str, nodes: int, cluster: Callable[[csr_array], NDArray[np.integer[Any]]]) -> Figures:
+    weights, planted = planted_graph(nodes, PLANTED)
     start = perf_counter()
-    own = spectral_clusters(weights, SEED, PLANTED)
-    grown = perf_counter() - start
-    return {
-        f"seconds@{GROWN}": grown,
-        f"ari@{GROWN}": float(adjusted_rand_score(planted, own)),
-        "exponent": float(np.log(grown / seconds) / np.log(GROWN / NODES)),
-    }
+    found = cluster(weights)
+    seconds = perf_counter() - start
+    return {f"{prefix}seconds": seconds, f"{prefix}ari": float(adjusted_rand_score(planted, found))}
 
 
 def planted_graph(nodes: int, clusters: int) -> tuple[csr_array, NDArray[np.intp]]:

@@ -21,10 +21,10 @@ from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, latencies, learner, show_figures
 from graphmem.bench.recorded import held_out, recorded_turn
+from graphmem.bench.scores import shares
 from graphmem.bench.talks import is_held_out, read_rows
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.context import context
-from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import OF_A_SITTING, Memory
@@ -43,6 +43,11 @@ PAUSE = timedelta(minutes=1)
 """Time between two turns of a dialogue with reference memories."""
 BUDGET = 2_000
 """Tokens of the context from which a tutor's question is answered."""
+FORMED_SHARES = {
+    "memories_per_message": ("memories", "messages"),
+    **{f"consolidated@{rate:g}": (f"kept@{rate:g}", f"messages@{rate:g}") for rate in ACTIVITY},
+    **{f"thoughts_consolidated@{rate:g}": (f"kept@{rate:g}", f"thoughts@{rate:g}") for rate in ACTIVITY},
+}
 GOLD_SHARES = {
     "gold_held": ("held", "gold"),
     "nothing_kept": ("kept", "nothing"),
@@ -52,17 +57,6 @@ GOLD_SHARES = {
     "memories_per_gold": ("memories", "gold"),
 }
 """Each share of reference memories with what is counted for it."""
-
-
-@dataclass
-class Seen:
-    """Counts by the messages a minute, and the seconds that forming took."""
-
-    messages: Counter[float] = field(default_factory=Counter)
-    thoughts: Counter[float] = field(default_factory=Counter)
-    consolidated: Counter[float] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=list)
-    memories: int = 0
 
 
 def measure_formation(settings: Settings, file: Path | None) -> Figures:
@@ -82,7 +76,7 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
     dialogues = sample_dialogues() if file is None else load_dialogues(file)
 
     async def formed(opened: Graphmem) -> Figures:
-        seen, gold = Seen(), Figures()
+        counts, seconds, gold = Counter[str](), list[float](), Figures()
         async with held_out(opened, dialogues) as gm:
             if file is not None and "gold" in read_rows(file)[0][1]:
                 gold = show_figures(await gold_figures(gm, file))
@@ -91,10 +85,14 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
                 student, begun = await learner(gm, name), gm.clock()
                 for day, first in enumerate(range(0, len(held), SESSION_DIALOGUES)):
                     student.clock.now = begun + timedelta(days=day)
-                    await _play_session(student, held[first : first + SESSION_DIALOGUES], next(rates), seen)
-                seen.memories += len((await open_memories(student.gm, await student.begin())).index)
+                    counts += await _play_session(
+                        student, held[first : first + SESSION_DIALOGUES], next(rates), seconds
+                    )
+                await student.begin()
+                counts["memories"] += len(await student.memories())
                 await student.end()
-        return gold | _figures(seen)
+        figures = {"messages": counts["messages"]} | shares(counts, FORMED_SHARES)
+        return gold | figures | latencies(seconds, "form_")
 
     # Hashing passwords is not measured here, and most dialogues have a student of their own.
     return in_process(settings, formed, model="offline", argon2_ops=1, argon2_mib=8)
@@ -112,29 +110,23 @@ def _dialogues_by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialo
     return {name: held for name, held in students.items() if len(held) > 1} | together
 
 
-async def _play_session(student: Learner, dialogues: Sequence[Dialogue], rate: float, seen: Seen) -> None:
+async def _play_session(
+    student: Learner, dialogues: Sequence[Dialogue], rate: float, seconds: list[float]
+) -> Counter[str]:
+    """Play a session; return counts, also by the messages a minute, and add the seconds that forming took."""
     await student.begin()
+    messages = 0
     for dialogue in dialogues:
         for place, turn in enumerate(dialogue_turns(dialogue)):
             student.clock.now += timedelta(minutes=1 / rate)
             await handle_turn(student.gm, student.session, recorded_turn(dialogue, place, turn, student.clock.now))
-            seen.messages[rate] += 1
+            messages += 1
             began = perf_counter()
             if await run_jobs(student.gm, student.session):
-                seen.seconds.append(perf_counter() - began)
+                seconds.append(perf_counter() - began)
     considered, kept = await consolidate(student.gm, student.who)
-    seen.thoughts[rate] += considered
-    seen.consolidated[rate] += kept
-
-
-def _figures(seen: Seen) -> Figures:
-    messages = seen.messages.total()
-    figures = {"messages": messages, "memories_per_message": seen.memories / max(1, messages)}
-    figures |= latencies(seen.seconds, "form_")
-    for rate in ACTIVITY:
-        figures[f"consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.messages[rate])
-        figures[f"thoughts_consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.thoughts[rate])
-    return figures
+    by_rate = {f"messages@{rate:g}": messages, f"thoughts@{rate:g}": considered, f"kept@{rate:g}": kept}
+    return Counter({"messages": messages, **by_rate})
 
 
 # Reference memories.
@@ -169,9 +161,8 @@ class Gold:
         """Count which of a dialogue's reference memories are held, reinforced and ended, and what is kept of none."""
         gm, session, counts = self.student.gm, self.student.session, self.counts
         gm.cache.drop_memories(session)
-        index = (await open_memories(gm, session)).index
         # Episodes and lessons are kept of every matter and exercise: they are no statements of a turn.
-        known = [m for m in index.latest(len(index)) if m.role not in OF_A_SITTING]
+        known = [m for m in await self.student.memories() if m.role not in OF_A_SITTING]
         for i in row["nothing"]:
             counts["nothing"] += 1
             counts["kept"] += bool(_of_turn(known, f"{row['dialogue_id']}#{i}"))
@@ -220,7 +211,10 @@ async def gold_figures(gm: Graphmem, file: Path) -> Figures:
         counts = await _gold_of(gm, name, sorted(rows, key=lambda row: row["date"]))
         every += counts
         untouched += counts if is_held_out(name) else Counter()
-    return _gold_shares(every, "") | (_gold_shares(untouched, "test_") if untouched["gold"] else {})
+    named = [("", every), *([("test_", untouched)] if untouched["gold"] else [])]
+    return {f"{name}{key}": v for name, own in named for key, v in shares(own, GOLD_SHARES).items()} | {
+        f"{name}gold": float(own["gold"]) for name, own in named
+    }
 
 
 async def _gold_of(gm: Graphmem, name: str, rows: Sequence[dict[str, Any]]) -> Counter[str]:
@@ -233,31 +227,23 @@ async def _gold_of(gm: Graphmem, name: str, rows: Sequence[dict[str, Any]]) -> C
     for row in rows:
         for asked in row.get("questions") or ():
             await student.ask(asked)
-    index = (await open_memories(student.student.gm, student.student.session)).index
-    student.counts["memories"] += len(index)
+    student.counts["memories"] += len(await student.student.memories())
     await student.student.end()
     return student.counts
-
-
-def _gold_shares(counts: Counter[str], prefix: str) -> Figures:
-    shares = {f"{prefix}{name}": counts[part] / max(1, counts[whole]) for name, (part, whole) in GOLD_SHARES.items()}
-    return shares | {f"{prefix}gold": float(counts["gold"])}
 
 
 def _of_turn(known: Sequence[Memory], ref: str) -> list[Memory]:
     return [memory for memory in known if ref in memory.source_refs]
 
 
-async def holding(gm: Graphmem, statement: str, found: Sequence[Memory]) -> list[Memory]:
+async def holding(gm: Graphmem, statement: str, known: Sequence[Memory]) -> list[Memory]:
     """Return the memories that hold a statement."""
-    held = await holds(gm, statement, [memory.content or "" for memory in found])
-    return [memory for memory, yes in zip(found, held, strict=True) if yes]
+    found = await holds(gm, statement, [memory.content or "" for memory in known])
+    return [memory for memory, yes in zip(known, found, strict=True) if yes]
 
 
 async def holds(gm: Graphmem, statement: str, texts: Sequence[str]) -> list[bool]:
     """Return for each text whether it holds a statement."""
-    if not texts:
-        return []
     vectors = await gm.embedder.embed([statement, *texts])
     cosines = np.asarray(vectors[1:] @ vectors[0])
     return [_says_so(Doc(text), Doc(statement), float(cosine)) for text, cosine in zip(texts, cosines, strict=True)]

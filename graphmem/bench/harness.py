@@ -1,6 +1,5 @@
 """Shared by all benchmarks: a throwaway database, a served API, students who talk to either, and progress."""
 
-import asyncio
 import http.client
 import json
 import os
@@ -14,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import numpy as np
 
@@ -23,18 +21,20 @@ from graphmem.bearer import make_token
 from graphmem.bench import Figures, figure_lines
 from graphmem.errors import GraphmemError, InvalidInput, SetupError
 from graphmem.flows import students
+from graphmem.flows.observation import observe
+from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.local import server
-from graphmem.model import Matrix, Role, Session, TurnOutcome, Who
+from graphmem.model import Memory, Observation, Role, Session, TurnOutcome, Who
 from graphmem.offline.exemplars import read_situations
 from graphmem.progress import print_line, tracked
 from graphmem.runtime import open_graphmem, run_fast
 from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import queries
-from graphmem.text.embedder import make_embedder
+from graphmem.validation import PAGE_SIZE
 from graphmem_client import Client
 
 T = TypeVar("T")
@@ -42,9 +42,6 @@ T = TypeVar("T")
 BENCH_INSTITUTION = "bench"
 PASSWORD = "a password of a benchmark"
 API_START_SECONDS = 600.0
-OBSERVATIONS_PER_CALL = 100
-FORMED_PATIENCE = 120.0
-"""Seconds without any finished job after which waiting ends with an error."""
 LONG_SESSIONS = {"session_minutes": 1e5, "session_hours": 2e4}
 """Sessions by the real time outlast histories of months."""
 # The fields that an app asks of a turn; the demo asks for all there are.
@@ -56,17 +53,7 @@ mutation Turn($student: ID!, $turn: ID!, $text: String!) {
     nextPrediction { text neededInfo }
   }
 }"""
-OBSERVE = """
-mutation Observe($student: ID!, $observations: [ObservationInput!]!) {
-  observe(studentId: $student, observations: $observations) { id }
-}"""
-WAITING_JOBS = "query Waiting($student: ID!) { student(id: $student) { waitingJobs memoryCount } }"
-MEMORIES_PAGE = """
-query Memories($student: ID!, $after: String) {
-  student(id: $student) {
-    memories(first: 100, after: $after) { items { id gravity salience timestamp sources { ref } } next }
-  }
-}"""
+WAITING_JOBS = "query Waiting($student: ID!) { student(id: $student) { waitingJobs } }"
 
 
 class NoAnswer(GraphmemError):
@@ -82,17 +69,6 @@ def show_figures(figures: Figures) -> Figures:
 def statement(name: str) -> str:
     """Return a statement of the benchmarks' own, by the name of its file in `cypher/bench/`."""
     return "CYPHER 25\n" + queries.read(f"bench/{name}")
-
-
-@contextmanager
-def embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], Matrix]]:
-    """Provide the embedder of the service to code that is not async."""
-    embedder = make_embedder(settings)
-    with asyncio.Runner() as runner:
-        try:
-            yield lambda texts: runner.run(embedder.embed(texts))
-        finally:
-            runner.run(embedder.aclose())
 
 
 def latencies(seconds: Sequence[float], prefix: str = "", suffix: str = "", high: int = 95) -> Figures:
@@ -173,6 +149,17 @@ class Learner:
         await run_jobs(self.gm, self.session)
         return outcome
 
+    async def observe(self, observations: Sequence[Observation]) -> None:
+        """Note observations and form their memories."""
+        for first in tracked(range(0, len(observations), PAGE_SIZE), f"Observing as {self.who.student_id}"):
+            await observe(self.gm, self.who, observations[first : first + PAGE_SIZE])
+            await run_jobs(self.gm, self.session)
+
+    async def memories(self) -> list[Memory]:
+        """List every memory, newest first."""
+        index = (await open_memories(self.gm, self.session)).index
+        return index.latest(len(index))
+
     async def end(self) -> None:
         """Close the running session, if any, and wait for what its end causes."""
         if self.open is not None:
@@ -249,44 +236,6 @@ class Talker:
         """Return how many jobs are not done."""
         return int(self.call(WAITING_JOBS)["waitingJobs"])
 
-    def memory_count(self) -> int:
-        """Return how many memories there are."""
-        return int(self.call(WAITING_JOBS)["memoryCount"])
-
-    def memories(self) -> list[dict[str, Any]]:
-        """List every memory, newest first: id, gravity, salience, timestamp, sources."""
-        found: list[dict[str, Any]] = []
-        after: str | None = None
-        while True:
-            page = self.call(MEMORIES_PAGE, after=after)["memories"]
-            found += page["items"]
-            after = page["next"]
-            if after is None:
-                return found
-
-    def observe(self, observations: Sequence[dict[str, Any]]) -> float:
-        """Send observations and wait until their memories are formed; return the seconds that took."""
-        start = monotonic()
-        for first in tracked(range(0, len(observations), OBSERVATIONS_PER_CALL), f"Observing as {self.student}"):
-            self.call(OBSERVE, observations=observations[first : first + OBSERVATIONS_PER_CALL])
-        self.await_formed()
-        return monotonic() - start
-
-    def await_formed(self) -> None:
-        """Wait until no job of the student waits.
-
-        Raises
-        ------
-        NoAnswer    nothing is finished any more
-        """
-        least, since = None, monotonic()
-        while waiting := self.waiting_jobs():
-            if least is None or waiting < least:
-                least, since = waiting, monotonic()
-            elif monotonic() - since > FORMED_PATIENCE:
-                raise NoAnswer(f"{waiting} jobs of {self.student} are not finished: read the server's log.")
-            sleep(0.1)
-
 
 def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
     """Enrol students at the API and open their sessions."""
@@ -297,12 +246,6 @@ def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
             as_admin.enrol_student(name, PASSWORD)
         sessions = {name: as_app.open_session(name, PASSWORD) for name in names}
     return [Talker(name, HttpCaller(port, app, session.token)) for name, session in sessions.items()]
-
-
-def fresh_student(settings: Settings, port: int, name: str) -> Talker:
-    """Enrol a student under a name that is new, and open a session."""
-    (talker,) = enrolled(settings, port, [f"{name}-{uuid4().hex[:8]}"])
-    return talker
 
 
 def messages(file: Path | None) -> list[str]:
@@ -344,6 +287,12 @@ def start_api(settings: Settings, port: int, **more: str) -> subprocess.Popen[by
         sleep(0.1)
     process.kill()
     raise SetupError("The API did not start: run `graphmem doctor`.")
+
+
+def killed(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and wait for its end."""
+    process.kill()
+    process.wait()
 
 
 @contextmanager

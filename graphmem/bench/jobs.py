@@ -3,7 +3,6 @@
 import asyncio
 import random
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from time import monotonic, sleep
 from typing import Any
 
@@ -22,6 +22,7 @@ from graphmem.bench.harness import (
     enrolled,
     environment,
     free_port,
+    killed,
     messages,
     own_database,
     show_figures,
@@ -42,7 +43,7 @@ JOBS = 1000
 JOBS_STUDENTS = 20
 WORKERS = (1, 2, 4)
 WORKER_KILLS = 20
-"""Kills of a worker that is at a job; every fifth time Redis is killed after it, and every fifth time an API."""
+"""Kills of a worker that is at a job; every fifth time Redis is killed after it, and every fifth time the API."""
 TALKERS = 6
 PAUSE_BETWEEN = 0.1
 """Seconds from a reply to the next message."""
@@ -59,13 +60,13 @@ JOBS_PATIENCE = 300.0
 
 @dataclass
 class Deployment:
-    """Workers, APIs and a Redis on a database of the benchmark's own."""
+    """Workers, an API and a Redis on a database of the benchmark's own."""
 
     settings: Settings
-    redis_port: int
-    redis: subprocess.Popen[bytes] | None = None
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    apis: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
+    api_port: int = field(default_factory=free_port)
+    redis_port: int = field(default_factory=free_port)
+    workers: list[Popen[bytes]] = field(default_factory=list)
+    others: dict[str, Popen[bytes]] = field(default_factory=dict)
 
     @property
     def more(self) -> dict[str, str]:
@@ -77,26 +78,25 @@ class Deployment:
         if shutil.which("redis-server") is None:
             raise SetupError("redis-server is not installed: `apt-get install redis-server`, or your system's package.")
         command = ["redis-server", "--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", ""]
-        self.redis = subprocess.Popen([*command, "--dir", str(self.settings.home)], stdout=subprocess.DEVNULL)
+        self.others["redis"] = Popen([*command, "--dir", str(self.settings.home)], stdout=DEVNULL)
 
     def start_workers(self, count: int) -> None:
         """Start workers side by side and wait until they are ready."""
         command, env = [sys.executable, "-m", "graphmem", "worker"], environment(self.settings, **self.more)
-        started = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE) for _ in range(count)]
+        started = [Popen(command, env=env, stderr=PIPE) for _ in range(count)]
         self.workers += started
         for worker in started:
             _wait_until_ready(worker)
 
-    def start_api(self, port: int) -> None:
-        """Start an API and wait until it answers."""
-        self.apis[port] = start_api(self.settings, port, **self.more)
+    def start_api(self) -> None:
+        """Start the API and wait until it answers."""
+        self.others["api"] = start_api(self.settings, self.api_port, **self.more)
 
     def stop(self) -> None:
         """Stop everything."""
-        processes = [*self.workers, *self.apis.values(), *([self.redis] if self.redis else [])]
+        processes = [*self.workers, *self.others.values()]
         for process in processes:
-            if process.poll() is None:
-                process.terminate()
+            process.terminate()
         for process in processes:
             process.wait()
 
@@ -112,8 +112,8 @@ def measure_jobs(settings: Settings, file: Path | None) -> Figures:
     Returns
     -------
     Figures: `jobs_per_s_N` from the first to the last job finished by N workers, `doubled_N` memories that a job
-    confirmed twice; of the kills `kills`, `kills_midjob` (the worker died holding a lease), `kills_redis`,
-    `kills_api`, `jobs`, `lost` and `doubled`
+    confirmed twice; of the kills `kills`, `kills_midjob` (the worker died holding a lease), `jobs`, `turns`, `lost`
+    and `doubled`
     """
     found: Figures = {}
     for count in WORKERS:
@@ -125,7 +125,7 @@ def measure_jobs(settings: Settings, file: Path | None) -> Figures:
 
 @contextmanager
 def _deployed(settings: Settings) -> Iterator[Deployment]:
-    deployment = Deployment(settings, free_port())
+    deployment = Deployment(settings)
     try:
         deployment.start_redis()
         yield deployment
@@ -135,7 +135,7 @@ def _deployed(settings: Settings) -> Iterator[Deployment]:
 
 async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figures:
     settings = deployment.settings.model_copy(update={"argon2_ops": 1, "argon2_mib": 8})
-    async with open_with_neo4j(settings, *await asyncio.to_thread(neo4j_access, settings, lambda _: None)) as gm:
+    async with open_with_neo4j(settings, *await asyncio.to_thread(neo4j_access, settings, print_line)) as gm:
         whom = [Who(BENCH_INSTITUTION, f"student-{i}") for i in range(JOBS_STUDENTS)]
         await asyncio.gather(*(_busy(gm, who, texts, JOBS // JOBS_STUDENTS) for who in whom))
         await asyncio.to_thread(deployment.start_workers, count)
@@ -171,59 +171,41 @@ async def _await_done(graph: Graph) -> None:
 
 
 def _killed(deployment: Deployment, texts: list[str]) -> Figures:
-    """Let students talk by two APIs while workers, Redis and APIs are killed; then count."""
-    stop, ports = threading.Event(), [free_port(), free_port()]
-    for port in ports:
-        deployment.start_api(port)
+    """Let students talk while workers, Redis and API are killed; then count."""
+    stop, midjob = threading.Event(), 0
+    deployment.start_api()
     deployment.start_workers(2)
-    talkers = [enrolled(deployment.settings, ports[i % 2], [f"talker-{i}"])[0] for i in range(TALKERS)]
+    talkers = enrolled(deployment.settings, deployment.api_port, [f"talker-{i}" for i in range(TALKERS)])
     threads = [threading.Thread(target=Diary(talker).talk, args=(texts, stop, PAUSE_BETWEEN)) for talker in talkers]
     for thread in threads:
         thread.start()
-    kills: Figures = {"kills": 0.0, "kills_midjob": 0.0, "kills_redis": 0.0, "kills_api": 0.0}
     try:
         for kill in range(WORKER_KILLS):
             print_line(f"kill {kill + 1} of {WORKER_KILLS}")
-            asyncio.run(_kill_worker(deployment, kills))
+            midjob += asyncio.run(_kill_worker(deployment))
             if kill % 5 == 2:
-                _kill_redis(deployment, kills)
+                killed(deployment.others["redis"])
+                sleep(1.0)
+                deployment.start_redis()
             if kill % 5 == 4:
-                _restart_api(deployment, ports[kill // 5 % 2], kills)
+                killed(deployment.others["api"])
+                deployment.start_api()
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    return kills | asyncio.run(_count_jobs(deployment))
+    return {"kills": WORKER_KILLS, "kills_midjob": midjob} | asyncio.run(_count_jobs(deployment))
 
 
-def _kill_redis(deployment: Deployment, kills: Figures) -> None:
-    """Kill Redis with all it holds, and start an empty one a second later."""
-    if deployment.redis is not None:
-        deployment.redis.kill()
-        deployment.redis.wait()
-    kills["kills_redis"] += 1
-    sleep(1.0)
-    deployment.start_redis()
-
-
-def _restart_api(deployment: Deployment, port: int, kills: Figures) -> None:
-    """Kill an API, wherever its turns are between commit and dispatch, and start it again."""
-    deployment.apis[port].kill()
-    deployment.apis[port].wait()
-    kills["kills_api"] += 1
-    deployment.start_api(port)
-
-
-async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
-    """Kill the next worker that is seen at a job, and start another one."""
-    async with open_graph(deployment.settings, lambda _: None) as graph:
+async def _kill_worker(deployment: Deployment) -> bool:
+    """Kill the next worker that is seen at a job, and start another one; return whether it died holding a lease."""
+    async with open_graph(deployment.settings, print_line) as graph:
         victim = await _at_a_job(graph, deployment.workers)
-        victim.kill()
-        victim.wait()
-        kills["kills"] += 1
-        kills["kills_midjob"] += str(victim.pid) in await _leasing(graph)
+        killed(victim)
+        at_a_job = str(victim.pid) in await _leasing(graph)
     deployment.workers.remove(victim)
     await asyncio.to_thread(deployment.start_workers, 1)
+    return at_a_job
 
 
 async def _leasing(graph: Graph) -> set[str]:
@@ -231,7 +213,7 @@ async def _leasing(graph: Graph) -> set[str]:
     return {row["lease"].partition("-")[0] for row in await _bench_rows(graph, "jobs_leases")}
 
 
-async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+async def _at_a_job(graph: Graph, workers: list[Popen[bytes]]) -> Popen[bytes]:
     deadline = monotonic() + JOBS_PATIENCE
     while monotonic() < deadline:
         pids = await _leasing(graph)
@@ -242,7 +224,7 @@ async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> sub
 
 
 async def _count_jobs(deployment: Deployment) -> Figures:
-    async with open_graph(deployment.settings, lambda _: None) as graph:
+    async with open_graph(deployment.settings, print_line) as graph:
         with suppress(TimeoutError):
             await _await_done(graph)
         (left,), (found,) = await _bench_rows(graph, "jobs_not_done"), await _bench_rows(graph, "jobs_effects")
@@ -250,7 +232,7 @@ async def _count_jobs(deployment: Deployment) -> Figures:
     return counts | {"lost": float(left["n"])}
 
 
-def _wait_until_ready(worker: subprocess.Popen[bytes]) -> None:
+def _wait_until_ready(worker: Popen[bytes]) -> None:
     lines = iter(worker.stderr or [])
     for line in lines:
         if READY in line:

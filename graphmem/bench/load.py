@@ -7,7 +7,6 @@ import signal
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import Popen
 from time import monotonic, perf_counter, sleep
 
 from graphmem.bench import Figures
@@ -17,6 +16,7 @@ from graphmem.bench.harness import (
     Talker,
     enrolled,
     free_port,
+    killed,
     latencies,
     messages,
     own_database,
@@ -89,7 +89,13 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
             sleep(chance.uniform(*BETWEEN_KILLS))
             turns = sum(len(diary.seconds) for diary in diaries)
             print_line(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}, {turns} turns")
-            api = _kill_database(own, api) if kill % 2 else _replace_api(own, api, port)
+            if kill % 2:
+                if (pid := server.status(own).pid) is not None:
+                    os.kill(pid, signal.SIGKILL)
+                server.up(own)
+            else:
+                killed(api)
+                api = start_api(own, port)
         sleep(chance.uniform(*BETWEEN_KILLS))
         stop.set()
         for thread in threads:
@@ -108,24 +114,10 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
     }
 
 
-def _replace_api(settings: Settings, api: Popen[bytes], port: int) -> Popen[bytes]:
-    api.kill()
-    api.wait()
-    return start_api(settings, port)
-
-
-def _kill_database(settings: Settings, api: Popen[bytes]) -> Popen[bytes]:
-    pid = server.status(settings).pid
-    if pid is not None:
-        os.kill(pid, signal.SIGKILL)
-    server.up(settings)
-    return api
-
-
 async def _count_stored(settings: Settings, diaries: list[Diary]) -> Figures:
     """Count acknowledged turns that are missing, and turns that are there more than once."""
     lost = doubled = 0
-    async with open_graph(settings, lambda _: None) as graph:
+    async with open_graph(settings, print_line) as graph:
         for diary in diaries:
             who = Who(BENCH_INSTITUTION, diary.talker.student)
             (row,) = await graph.run("source/count", who)

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, utils
 
 from graphmem.bench import Figures
-from graphmem.bench.harness import embedding
 from graphmem.bench.scores import auroc
 from graphmem.bench.talks import parsed_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
+from graphmem.progress import tracked
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import SHIPPED
-from graphmem.text.match_model import MATCH_FOLDER, MatchModel, load_match
+from graphmem.text.embedder import EMBEDDER_THREADS, shipped_network
+from graphmem.text.match_model import MATCH_FOLDER, load_match
 from graphmem.text.matching import MATCHED
 from graphmem.text.pairs import Compared
 
@@ -36,8 +36,6 @@ NATURAL = ("pred", "prev")
 """Beginnings of the ids of rows that nobody made to deceive."""
 BINS = 10
 """Bins of the calibration error."""
-
-Compare = Callable[[str], Compared]
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class PredictedPair:
         return self.id.startswith(NATURAL)
 
 
-def measure_match(settings: Settings, file: Path | None) -> Figures:
+def measure_match(_: Settings, file: Path | None) -> Figures:
     """Return figures of the match model on the rows of a file that it was not trained on.
 
     Raises
@@ -81,28 +79,28 @@ def measure_match(settings: Settings, file: Path | None) -> Figures:
         raise InvalidInput(
             f"{file}: rows that came true and rows that did not are needed that no model was trained on."
         )
-    with embedding(settings) as embed:
-        affect, shipped = load_affect(), settings.embedder == f"onnx:{SHIPPED}"
+    chance = match_chances()
+    return match_figures(pairs, [chance(*pair.texts) for pair in tracked(pairs, "Matching")]) | _guesses(pairs, chance)
 
-        @cache
-        def compare(text: str) -> Compared:
-            doc, vector = Doc(text), embed([text])[0]
-            return Compared(doc, vector, affect.valence(doc, vector if shipped else None))
 
-        model = load_match()
-        chances = [model.chance(*map(compare, pair.texts)) for pair in pairs]
-        return match_figures(pairs, chances) | _guess_figures(model, compare, pairs)
+def match_chances() -> Callable[[str, str, str], float]:
+    """Return what tells the chance that a message was predicted: of the one before, the predicted and the actual."""
+    encode, affect, model = shipped_network(EMBEDDER_THREADS).encode, load_affect(), load_match()
+
+    @cache
+    def compared(text: str) -> Compared:
+        doc, vector = Doc(text), encode([text])[0]
+        return Compared(doc, vector, affect.valence(doc, vector))
+
+    return lambda *texts: model.chance(*map(compared, texts))
 
 
 def match_figures(pairs: Sequence[PredictedPair], chances: Sequence[float]) -> Figures:
-    """Accuracy, AUROC and calibration of chances, and of the fuzzy ratio, on all rows and on natural ones."""
+    """Accuracy, AUROC and calibration of chances, and AUROC of the fuzzy ratio, on all rows and on natural ones."""
     natural = [i for i, pair in enumerate(pairs) if pair.natural]
-    fuzzy = [fuzzy_match(pair.predicted, pair.actual) for pair in pairs]
-    figures = _judged("", pairs, chances) | _judged("fuzzy_", pairs, fuzzy)
+    figures = _judged("", pairs, chances)
     if len({pairs[i].same for i in natural} & {0, 2}) > 1:
-        some = [pairs[i] for i in natural]
-        figures |= _judged("natural_", some, [chances[i] for i in natural])
-        figures |= _judged("natural_fuzzy_", some, [fuzzy[i] for i in natural])
+        figures |= _judged("natural_", [pairs[i] for i in natural], [chances[i] for i in natural])
     return figures | {"rows": len(pairs), "natural_rows": len(natural)}
 
 
@@ -111,15 +109,17 @@ def fuzzy_match(predicted: str, actual: str) -> float:
     return fuzz.ratio(predicted, actual, processor=utils.default_process) / 100
 
 
-def _judged(prefix: str, pairs: Sequence[PredictedPair], scores: Sequence[float]) -> Figures:
-    clear = [i for i, pair in enumerate(pairs) if pair.same != 1]
-    truth = [pairs[i].same == 2 for i in clear]
-    told = [scores[i] for i in clear]
-    right = [(score >= MATCHED) == true for score, true in zip(told, truth, strict=True)]
-    same = np.array([pair.same / 2 for pair in pairs])
-    given = np.array(scores)
-    figures = {"accuracy": fmean(right), "auroc": auroc(told, truth), "brier": float(np.mean((given - same) ** 2))}
-    return {f"{prefix}{name}": value for name, value in (figures | {"ece": _calibration_error(given, same)}).items()}
+def _judged(prefix: str, pairs: Sequence[PredictedPair], chances: Sequence[float]) -> Figures:
+    clear = [(pair, chance) for pair, chance in zip(pairs, chances, strict=True) if pair.same != 1]
+    truth, same, given = [p.same == 2 for p, _ in clear], np.array([p.same / 2 for p in pairs]), np.array(chances)
+    figures = {
+        "accuracy": fmean((chance >= MATCHED) == true for (_, chance), true in zip(clear, truth, strict=True)),
+        "auroc": auroc([chance for _, chance in clear], truth),
+        "fuzzy_auroc": auroc([fuzzy_match(pair.predicted, pair.actual) for pair, _ in clear], truth),
+        "brier": float(np.mean((given - same) ** 2)),
+        "ece": _calibration_error(given, same),
+    }
+    return {f"{prefix}{name}": value for name, value in figures.items()}
 
 
 def _calibration_error(given: NDArray[np.float64], same: NDArray[np.float64]) -> float:
@@ -128,20 +128,17 @@ def _calibration_error(given: NDArray[np.float64], same: NDArray[np.float64]) ->
     return float(sum(part.mean() * abs(given[part].mean() - same[part].mean()) for part in parts if part.any()))
 
 
-def _guess_figures(model: MatchModel, compare: Compare, pairs: Sequence[PredictedPair]) -> Figures:
+def _guesses(pairs: Sequence[PredictedPair], chance: Callable[[str, str, str], float]) -> Figures:
     """Shares of predictions called matched that know nothing, before the messages of MathDial."""
     said = list({(p.before, p.actual): p for p in pairs if p.source.startswith("mathdial") and p.previous}.values())
     if len(said) < 2:
         return {}
     others = [*said[1:], said[0]]
-    parrots = [(p.before, p.previous, p.actual) for p in said]
-    strays = [(p.before, other.actual, p.actual) for p, other in zip(said, others, strict=True)]
     return {
-        f"{name}_matched": fmean(model.chance(*map(compare, texts)) >= MATCHED for texts in guessed)
-        for name, guessed in (("parrot", parrots), ("random", strays))
-    } | {
-        f"fuzzy_{name}_matched": fmean(fuzzy_match(told, actual) >= MATCHED for _, told, actual in guessed)
-        for name, guessed in (("parrot", parrots), ("random", strays))
+        "parrot_matched": fmean(chance(p.before, p.previous, p.actual) >= MATCHED for p in said),
+        "random_matched": fmean(
+            chance(p.before, other.actual, p.actual) >= MATCHED for p, other in zip(said, others, strict=True)
+        ),
     }
 
 

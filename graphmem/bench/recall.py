@@ -1,16 +1,18 @@
-"""Evidence recall end to end: talks observed through the API, remembered, and asked about (spec 10, Measured by).
+"""Evidence recall: talks observed, remembered, and asked about (spec 10, Measured by).
 
 A gold turn is found when the recalled memories that name it as their source together hold at least half of its
 content words. On a file of MathDial the question is a teacher's description of a misconception, and the session in
 which the student had it is to be found: by its best recalled lesson, and in `any_session` by its best memory of
-whatever role. Beside it, in the same run, plain search over the turns (or whole sessions) themselves.
+whatever role. On the cases of PrecisionMemBench, beside whose file the beliefs lie, the context shows beliefs, of
+which only those named are right. Beside it, in the same run, plain search over the turns (or whole sessions).
 """
 
+import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
@@ -19,61 +21,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import Talker, embedding, fresh_student, own_database, served, show_figures
+from graphmem.bench.harness import Learner, in_process, learner, show_figures
+from graphmem.bench.recorded import recorded_turn
 from graphmem.bench.scores import interval
-from graphmem.bench.talks import (
-    PLAIN_WORD,
-    UNDATED,
-    EvidenceQuestion,
-    RememberedSource,
-    Talk,
-    read_rows,
-    read_talks,
-    share_found,
-)
+from graphmem.bench.talks import PLAIN_WORD, UNDATED, EvidenceQuestion, Talk, read_rows, read_talks, share_found
 from graphmem.errors import InvalidInput
-from graphmem.model import Matrix, Vector
+from graphmem.flows.context import context, recall
+from graphmem.model import Matrix, MemoryRole, Observation, Recalled, SourceKind, Vector
 from graphmem.progress import tracked
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 
-Embed = Callable[[Sequence[str]], Matrix]
 Ranks = list[int]
 """Places of texts, best first."""
-SalienceScores = NDArray[np.float64]
-"""What each turn is worth, of shape (turns,); -inf: nothing is remembered of it."""
 CUTS = (5, 10, 20, 50)
 WITHIN = (1, 5)
 TOKENS = 1000
-METHODS = ("cosine", "bm25", "fusion")
-SHARES = (10, 20, 30, 50)
-BASELINES_AT, SALIENCE_SEEDS = 30, 200
-FUSION_K = 60
-ENVIRONMENT = {"GRAPHMEM_SESSION_MINUTES": "600", "GRAPHMEM_MEMORIES_LIMIT": "1000000"}
-"""Nothing is compressed meanwhile."""
+METHODS = ("cosine", "bm25")
+KEPT_PERCENT = 30
+"""Percent of the turns that are kept by salience."""
 DESCRIPTION = "teacher_described_confusion"
-RECALL_QUERY = """
-query Recall($student: ID!, $question: String!, $limit: Int!) {
-  student(id: $student) { recall(query: $question, limit: $limit) { sourceRefs memory { id content quote } } }
-}"""
-CONTEXT = """
-query Context($student: ID!, $question: String!, $budget: Int!) {
-  student(id: $student) {
-    context(query: $question, tokenBudget: $budget) { tokens memories { sourceRefs memory { content quote } } }
-  }
-}"""
-LESSON_TURN = """
-mutation Turn($student: ID!, $turn: ID!, $text: String!, $at: DateTime!, $reply: String, $opener: String) {
-  handleTurn(studentId: $student, turnId: $turn, text: $text, at: $at, reply: $reply, opener: $opener) { turnId }
-}"""
-LESSON_RECALL = """
-query Recall($student: ID!, $question: String!, $limit: Int!) {
-  student(id: $student) {
-    lessons: recall(query: $question, limit: $limit, roles: [LESSON]) { weight sourceRefs }
-    all: recall(query: $question, limit: $limit) { weight sourceRefs }
-  }
-}"""
+BELIEFS = "beliefs.seed.json"
+MANY_MEMORIES = 1_000_000
+"""Limit of memories, so that nothing is compressed meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +55,9 @@ class PlainSearch:
     texts: tuple[str, ...]
     vectors: Matrix
 
-    def cosine(self, vector: Vector) -> Ranks:
-        """Rank every text by likeness of meaning."""
-        return [int(i) for i in np.argsort(-(self.vectors @ vector), kind="stable")]
-
     def bm25(self, question: str) -> Ranks:
         """Rank the texts that share a word with a question, by BM25 of SQLite's FTS5, with Porter's stemmer."""
         words = dict.fromkeys(word.lower() for word in PLAIN_WORD.findall(question))
-        if not words:
-            return []
         with closing(sqlite3.connect(":memory:")) as found:
             found.execute("CREATE VIRTUAL TABLE said USING fts5(text, tokenize='porter unicode61')")
             found.executemany("INSERT INTO said(rowid, text) VALUES (?, ?)", list(enumerate(self.texts)))
@@ -101,24 +67,8 @@ class PlainSearch:
 
     def ranks(self, question: str, vector: Vector) -> dict[str, Ranks]:
         """Rank by each method, best first."""
-        cosine, bm25 = self.cosine(vector), self.bm25(question)
-        return {"cosine": cosine, "bm25": bm25, "fusion": fused([cosine, bm25], len(self.texts))}
-
-
-def fused(rankings: Sequence[Ranks], size: int) -> Ranks:
-    """Rank by the sum of 1 / (60 + rank) over the rankings that hold a place.
-
-    Source: Cormack, Clarke and Buettcher 2009, Reciprocal rank fusion outperforms Condorcet.
-
-    Examples
-    --------
-    >>> fused([[0, 1, 2], [2, 1]], size=3)
-    [2, 1, 0]
-    """
-    scores: NDArray[np.float64] = np.zeros(size)
-    for ranking in rankings:
-        scores[ranking] += 1.0 / (FUSION_K + 1 + np.arange(len(ranking)))
-    return [int(i) for i in np.argsort(-scores, kind="stable")]
+        cosine = [int(i) for i in np.argsort(-(self.vectors @ vector), kind="stable")]
+        return {"cosine": cosine, "bm25": self.bm25(question)}
 
 
 @dataclass(frozen=True)
@@ -131,45 +81,50 @@ class AskedQuestion:
 
 
 def measure_recall(settings: Settings, file: Path | None) -> Figures:
-    """Measure evidence recall on a file of LoCoMo, BEAM or QMSum, or sessions found on one of MathDial.
+    """Measure evidence recall on LoCoMo or BEAM, sessions found on MathDial, or precision on PrecisionMemBench.
 
     Parameters
     ----------
     settings : Settings, whose jars are used for a database of the benchmark's own
-    file : JSON lines; needed, since no such data ships with graphmem
+    file : JSON lines, or the cases of PrecisionMemBench; needed, since no such data ships with graphmem
 
     Raises
     ------
     InvalidInput    no file, or another format
     """
     if file is None:
-        raise InvalidInput("Name a file of LoCoMo, BEAM, QMSum or MathDial: graphmem bench recall FILE.")
-    of_lessons = DESCRIPTION in read_rows(file)[0][1]
-    talks = [] if of_lessons else read_talks(file)
-    with own_database(settings) as own, served(own, **ENVIRONMENT) as port:
-        return misconception_figures(own, port, file) if of_lessons else recall_figures(own, port, talks)
+        raise InvalidInput("Name a file of LoCoMo, BEAM, MathDial or PrecisionMemBench: graphmem bench recall FILE.")
+    if file.with_name(BELIEFS).exists() and file.suffix == ".json":
+        return in_process(settings, lambda gm: precision_figures(gm, *read_cases(file)))
+    if DESCRIPTION in read_rows(file)[0][1]:
+        return in_process(settings, lambda gm: misconception_figures(gm, file), memories_limit=MANY_MEMORIES)
+    talks = read_talks(file)
+    return in_process(settings, lambda gm: recall_figures(gm, talks), memories_limit=MANY_MEMORIES)
 
 
-def recall_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
-    """Compute the figures of talks on a served API."""
-    asked: list[AskedQuestion] = []
+async def recall_figures(gm: Graphmem, talks: Sequence[Talk]) -> Figures:
+    """Compute the figures of talks: evidence found, and evidence among the most salient turns (spec 6)."""
+    asked, kept = list[AskedQuestion](), list[float]()
     turns = sum(len(talk.turns) for talk in talks)
     seconds, memories, remembered = 0.0, 0, 0
-    with embedding(settings) as embed:
-        for talk in talks:
-            talker = fresh_student(settings, port, talk.id)
-            seconds += observe_talk(talker, talk)
-            memories += talker.memory_count()
-            refs = {source["ref"] for memory in talker.memories() for source in memory["sources"]}
-            remembered += len(refs & {turn.id for turn in talk.turns})
-            of_talk = _ask_all(talker, talk, embed)
-            talker.caller.close()
-            if of_talk:
-                show_figures({f"{talk.id} recall@10": fmean(a.shares["recall@10"] for a in of_talk)})
-            asked += of_talk
+    for talk in talks:
+        start = perf_counter()
+        student = await observed(gm, talk)
+        seconds += perf_counter() - start
+        salience = await _turn_salience(student, talk)
+        memories += len(await student.memories())
+        remembered += int(np.isfinite(salience).sum())
+        of_talk = await _ask_all(student, talk)
+        asked += of_talk
+        if of_talk:
+            gold = {turn_id for question in talk.questions for turn_id in question.gold}
+            kept.append(evidence_kept(salience, np.array([turn.id in gold for turn in talk.turns]), KEPT_PERCENT))
+            show_figures({f"{talk.id} recall@10": fmean(each.shares["recall@10"] for each in of_talk)})
+        await student.end()
     if not asked:
         raise InvalidInput("There is no question with evidence in this file.")
     return _evidence_figures(asked) | {
+        f"kept@{KEPT_PERCENT}": fmean(kept),
         "form_ms": 1000 * seconds / turns,
         "memories_per_turn": memories / turns,
         "turns_remembered": remembered / turns,
@@ -177,48 +132,33 @@ def recall_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figu
     }
 
 
-def observe_talk(talker: Talker, talk: Talk) -> float:
-    """Give a talk turn by turn and wait until its memories are formed; return the seconds that took."""
-    return talker.observe(
-        [
-            {"ref": turn.id, "speaker": turn.speaker, "text": turn.text, "kind": "CHAT", "at": turn.at.isoformat()}
-            for turn in talk.turns
-        ]
+async def observed(gm: Graphmem, talk: Talk) -> Learner:
+    """Return a student of whom a talk was observed turn by turn, with its memories formed."""
+    student = await learner(gm, talk.id)
+    await student.begin()
+    await student.observe(
+        [Observation(SourceKind.CHAT, turn.id, turn.text, turn.at, turn.speaker) for turn in talk.turns]
     )
+    return student
 
 
-def sources(items: Sequence[Mapping[str, Any]]) -> list[RememberedSource]:
-    """Return the scored part of recalled memories."""
-    return [
-        RememberedSource(frozenset(i["sourceRefs"]), f"{i['memory']['content']}\n{i['memory']['quote'] or ''}")
-        for i in items
-    ]
-
-
-def recalled(talker: Talker, question: str, limit: int) -> list[dict[str, Any]]:
-    """Recall memories for a question, best first."""
-    return list(talker.call(RECALL_QUERY, question=question, limit=limit)["recall"])
-
-
-def context_sources(talker: Talker, question: str) -> list[RememberedSource]:
+async def shown(student: Learner, question: str) -> list[Recalled]:
     """Return the memories of a context of a thousand tokens."""
-    return sources(talker.call(CONTEXT, question=question, budget=TOKENS)["context"]["memories"])
+    return list((await context(student.gm, student.session, question, TOKENS)).memories)
 
 
-def _ask_all(talker: Talker, talk: Talk, embed: Embed) -> list[AskedQuestion]:
+async def _ask_all(student: Learner, talk: Talk) -> list[AskedQuestion]:
     turns = {turn.id: turn for turn in talk.turns}
     lines = tuple(f"{turn.speaker}: {turn.text}" for turn in talk.turns)
-    plain = PlainSearch(lines, embed(lines))
-    vectors = embed([question.text for question in talk.questions]) if talk.questions else ()
-    # The server hangs up on connections that are silent for so long.
-    talker.caller.close()
+    plain = PlainSearch(lines, await student.gm.embedder.embed(lines))
     asked = []
-    for question, vector in tracked(list(zip(talk.questions, vectors, strict=True)), f"Asking about {talk.id}"):
+    for question in tracked(talk.questions, f"Asking about {talk.id}"):
         start = perf_counter()
-        found = sources(recalled(talker, question.text, max(CUTS)))
+        found = await recall(student.gm, student.session, question.text, max(CUTS))
         seconds = perf_counter() - start
         shares = {f"recall@{k}": share_found(question, turns, found[:k]) for k in CUTS}
-        shares["recall_1000_tokens"] = share_found(question, turns, context_sources(talker, question.text))
+        shares["recall_1000_tokens"] = share_found(question, turns, await shown(student, question.text))
+        (vector,) = await student.gm.embedder.embed([question.text])
         for method, ranks in plain.ranks(question.text, vector).items():
             ids = [talk.turns[place].id for place in ranks[: max(CUTS)]]
             shares |= {f"{method}@{k}": _share_of_ids(question, ids[:k]) for k in CUTS}
@@ -231,18 +171,49 @@ def _share_of_ids(question: EvidenceQuestion, ids: Sequence[str]) -> float:
 
 
 def _evidence_figures(asked: Sequence[AskedQuestion]) -> Figures:
-    keys = [*(f"recall@{k}" for k in CUTS), "recall_1000_tokens", *(f"{m}@{k}" for k in (10, 20, 5) for m in METHODS)]
-    figures = {key: fmean(a.shares[key] for a in asked) for key in keys}
-    for category in sorted({a.category for a in asked if a.category is not None}):
-        figures[f"recall@10_{category}"] = fmean(a.shares["recall@10"] for a in asked if a.category == category)
-    at_10 = np.array([a.shares["recall@10"] for a in asked])
-    gain = at_10 - np.array([a.shares["fusion@10"] for a in asked])
-    seconds = {"question_p50_ms": 1000 * median(a.seconds for a in asked)}
+    figures = {key: fmean(each.shares[key] for each in asked) for key in asked[0].shares}
+    for category in sorted({each.category for each in asked if each.category is not None}):
+        own = [each.shares["recall@10"] for each in asked if each.category == category]
+        figures[f"recall@10_{category}"] = fmean(own)
+    at_10 = np.array([each.shares["recall@10"] for each in asked])
+    gain = at_10 - np.array([each.shares["bm25@10"] for each in asked])
+    seconds = {"question_p50_ms": 1000 * median(each.seconds for each in asked)}
     return figures | interval("recall@10", at_10) | interval("gain@10", gain) | seconds
 
 
-def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
-    """Compute the figures of a file of MathDial on a served API.
+async def _turn_salience(student: Learner, talk: Talk) -> NDArray[np.float64]:
+    """Return the salience of the most salient memory of each turn; -inf where nothing is remembered of it."""
+    place = {turn.id: i for i, turn in enumerate(talk.turns)}
+    scores = np.full(len(talk.turns), -np.inf)
+    for memory in await student.memories():
+        for ref in place.keys() & memory.source_refs:
+            scores[place[ref]] = max(scores[place[ref]], memory.salience)
+    return scores
+
+
+def evidence_kept(scores: NDArray[np.float64], is_gold: NDArray[np.bool_], share: int) -> float:
+    """Compute the share of the gold turns among the best `share` per cent of all turns, of equals the earlier first.
+
+    Parameters
+    ----------
+    scores : float array of shape (n,); -inf is never kept
+    is_gold : bool array of shape (n,), at least one of them true
+    share : int, per cent
+
+    Examples
+    --------
+    >>> evidence_kept(np.array([0.9, 0.1, 0.5, -np.inf]), np.array([True, True, False, False]), share=50)
+    0.5
+    """
+    best = np.argsort(-scores, kind="stable")[: round(len(scores) * share / 100)]
+    return float(is_gold[best[np.isfinite(scores[best])]].sum() / is_gold.sum())
+
+
+# Sessions of misconceptions.
+
+
+async def misconception_figures(gm: Graphmem, file: Path) -> Figures:
+    """Compute the figures of a file of MathDial.
 
     Raises
     ------
@@ -250,16 +221,15 @@ def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
     """
     ranks: dict[str, list[int]] = {method: [] for method in ("recall", "any", *METHODS)}
     messages, forming, memories, seconds = 0, 0.0, 0, list[float]()
-    with embedding(settings) as embed:
-        for student, lessons in _described_lessons(file).items():
-            talker, start = fresh_student(settings, port, student), perf_counter()
-            messages += _play_lessons(talker, [lesson for lesson, _ in lessons])
-            talker.await_formed()
-            forming += perf_counter() - start
-            memories += talker.memory_count()
-            seconds += _searched(talker, lessons, embed, ranks)
-            talker.caller.close()
-            show_figures({"session@1 until here": fmean(rank == 1 for rank in ranks["recall"])})
+    for name, lessons in _described_lessons(file).items():
+        student, start = await learner(gm, name), perf_counter()
+        await student.begin()
+        messages += await _play_lessons(student, [lesson for lesson, _ in lessons])
+        forming += perf_counter() - start
+        memories += len(await student.memories())
+        seconds += await _find_sessions(student, lessons, ranks)
+        await student.end()
+        show_figures({"session@1 until here": fmean(rank == 1 for rank in ranks["recall"])})
     plain = {f"{m}_session@{k}": fmean(rank <= k for rank in ranks[m]) for k in WITHIN for m in ("any", *METHODS)}
     return {
         **{f"session@{k}": fmean(rank <= k for rank in ranks["recall"]) for k in WITHIN},
@@ -285,123 +255,81 @@ def _described_lessons(file: Path) -> dict[str, list[tuple[Dialogue, str]]]:
     return students
 
 
-def _play_lessons(talker: Talker, lessons: Sequence[Dialogue]) -> int:
-    """Send every message of every session, a session a day; return how many there were."""
+async def _play_lessons(student: Learner, lessons: Sequence[Dialogue]) -> int:
+    """Handle every message of every lesson, a lesson a day; return how many there were."""
     count = 0
-    for day, dialogue in enumerate(tracked(lessons, f"Sessions of {talker.student}")):
-        for number, turn in enumerate(dialogue_turns(dialogue)):
-            at: datetime = UNDATED + timedelta(days=day, seconds=30 * number)
-            opener = turn.before if number == 0 else None
-            given = {"text": turn.text, "at": at.isoformat(), "reply": turn.reply, "opener": opener}
-            talker.call(LESSON_TURN, turn=f"{dialogue.id}#{number}", **given)
+    for day, lesson in enumerate(tracked(lessons, f"Sessions of {student.who.student_id}")):
+        for place, turn in enumerate(dialogue_turns(lesson)):
+            at = UNDATED + timedelta(days=day, seconds=30 * place)
+            await student.say(replace(recorded_turn(lesson, place, turn, at), task=None))
             count += 1
     return count
 
 
-def _searched(
-    talker: Talker, lessons: Sequence[tuple[Dialogue, str]], embed: Embed, ranks: dict[str, list[int]]
+async def _find_sessions(
+    student: Learner, lessons: Sequence[tuple[Dialogue, str]], ranks: dict[str, list[int]]
 ) -> list[float]:
     """Add the rank of each description's session by each method, from 1; return the seconds of each recall."""
     texts = tuple(" ".join(said.text for said in dialogue.messages) for dialogue, _ in lessons)
-    plain, ids = PlainSearch(texts, embed(texts)), [dialogue.id for dialogue, _ in lessons]
-    talker.caller.close()
+    plain, ids = PlainSearch(texts, await student.gm.embedder.embed(texts)), [dialogue.id for dialogue, _ in lessons]
     took = []
     asked = [(place, description) for place, (_, description) in enumerate(lessons) if description]
-    for place, description in tracked(asked, f"Misconceptions of {talker.student}"):
+    for place, description in tracked(asked, f"Misconceptions of {student.who.student_id}"):
         start = perf_counter()
-        found = talker.call(LESSON_RECALL, question=description, limit=max(CUTS))
+        every, of_lessons = [
+            await recall(student.gm, student.session, description, max(CUTS), None, roles)
+            for roles in ((), (MemoryRole.LESSON,))
+        ]
         took.append(perf_counter() - start)
-        (vector,) = embed([description])
-        rankings = plain.ranks(description, vector) | {
-            "recall": _by_session(found["lessons"], ids),
-            "any": _by_session(found["all"], ids),
-        }
-        for method, ranking in rankings.items():
+        (vector,) = await student.gm.embedder.embed([description])
+        found = {"recall": _by_session(of_lessons, ids), "any": _by_session(every, ids)}
+        for method, ranking in (found | plain.ranks(description, vector)).items():
             # A session that a method does not find at all is as good as last.
             ranks[method].append(ranking.index(place) + 1 if place in ranking else len(lessons))
     return took
 
 
-def _by_session(found: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> Ranks:
+def _by_session(found: Sequence[Recalled], ids: Sequence[str]) -> Ranks:
     """Return places of the sessions that recalled memories came from, by each one's best memory."""
     scores: dict[str, float] = {}
-    for item in found:
-        for session in {ref.partition("#")[0] for ref in item["sourceRefs"]}:
-            scores[session] = max(scores.get(session, 0.0), item["weight"])
+    for each in found:
+        for session in {ref.partition("#")[0] for ref in each.memory.source_refs}:
+            scores[session] = max(scores.get(session, 0.0), each.weight)
     return [place for place in sorted(range(len(ids)), key=lambda p: -scores.get(ids[p], 0.0)) if ids[place] in scores]
 
 
-def measure_keep(settings: Settings, file: Path | None) -> Figures:
-    """Measure the gold evidence among the most salient turns of LoCoMo, beside chance and novelty (spec 6).
+# Precision.
 
-    Shares are of all turns of a conversation. A turn counts with the salience of its most salient memory; a turn
-    without memories is dropped first, so that to store little is no advantage.
+
+def read_cases(file: Path) -> tuple[dict[str, str], list[tuple[str, set[str]]]]:
+    """Read the beliefs of PrecisionMemBench by their ids, and the cases that name some: question and right beliefs.
 
     Raises
     ------
-    InvalidInput    no file, another format, or no question with evidence
+    InvalidInput    another format
     """
-    if file is None:
-        raise InvalidInput("Name a file of LoCoMo: graphmem bench keep FILE.")
-    talks = read_talks(file)
-    with own_database(settings) as own, served(own, **ENVIRONMENT) as port:
-        return salience_figures(own, port, talks)
+    try:
+        beliefs = {each["_id"]: each["content"] for each in json.loads(file.with_name(BELIEFS).read_text("utf-8"))}
+        cases = [(each["query"], _wanted(each["expect"])) for each in json.loads(file.read_text("utf-8"))]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{file} and {BELIEFS} are not as in PrecisionMemBench: {error!r}.") from error
+    return beliefs, [(query, wanted) for query, wanted in cases if query and wanted]
 
 
-def salience_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
-    """Compute the figures of talks on a served API, each a mean over the talks."""
-    talks = [talk for talk in talks if talk.questions]
-    if not talks:
-        raise InvalidInput("There is no question with evidence in this file.")
-    found = []
-    with embedding(settings) as embed:
-        for talk in talks:
-            figures = _kept_of_talk(settings, port, talk, embed)
-            found.append(figures)
-            show_figures({f"{talk.id} kept@30": figures["kept@30"]})
-    return {key: fmean(figures[key] for figures in found) for key in found[0]}
+async def precision_figures(gm: Graphmem, beliefs: Mapping[str, str], cases: Sequence[tuple[str, set[str]]]) -> Figures:
+    """Compute mean precision and recall of the beliefs that a context shows; each was observed as said."""
+    student = await learner(gm, "precision")
+    await student.begin()
+    await student.observe([Observation(SourceKind.CHAT, ref, text, gm.clock()) for ref, text in beliefs.items()])
+    precision, recalled = list[float](), list[float]()
+    for query, wanted in tracked(cases, "Asking"):
+        found = {ref for each in await shown(student, query) for ref in each.memory.source_refs}
+        precision.append(len(found & wanted) / max(1, len(found)))
+        recalled.append(len(found & wanted) / len(wanted))
+    await student.end()
+    return {"precision": fmean(precision), "recall": fmean(recalled), "cases": len(precision)}
 
 
-def _kept_of_talk(settings: Settings, port: int, talk: Talk, embed: Embed) -> Figures:
-    gold = {turn_id for question in talk.questions for turn_id in question.gold}
-    is_gold = np.array([turn.id in gold for turn in talk.turns])
-    talker = fresh_student(settings, port, talk.id)
-    observe_talk(talker, talk)
-    salience = _turn_salience(talker, talk)
-    talker.caller.close()
-    vectors = embed([turn.text for turn in talk.turns])
-    novelty = 1.0 - np.tril(vectors @ vectors.T, k=-1).max(axis=1).astype(np.float64)
-    chance = [np.random.default_rng(seed).random(len(talk.turns)) for seed in range(SALIENCE_SEEDS)]
-    return {
-        **{f"kept@{share}": evidence_kept(salience, is_gold, share) for share in SHARES},
-        f"random@{BASELINES_AT}": fmean(evidence_kept(each, is_gold, BASELINES_AT) for each in chance),
-        f"novelty@{BASELINES_AT}": evidence_kept(novelty, is_gold, BASELINES_AT),
-        "gold_remembered": float(np.isfinite(salience[is_gold]).mean()),
-    }
-
-
-def evidence_kept(scores: SalienceScores, is_gold: NDArray[np.bool_], share: int) -> float:
-    """Compute the share of the gold turns among the best `share` per cent of all turns, of equals the earlier first.
-
-    Parameters
-    ----------
-    scores : float array of shape (n,); -inf is never kept
-    is_gold : bool array of shape (n,), at least one of them true
-    share : int, per cent
-
-    Examples
-    --------
-    >>> evidence_kept(np.array([0.9, 0.1, 0.5, -np.inf]), np.array([True, True, False, False]), share=50)
-    0.5
-    """
-    best = np.argsort(-scores, kind="stable")[: round(len(scores) * share / 100)]
-    return float(is_gold[best[np.isfinite(scores[best])]].sum() / is_gold.sum())
-
-
-def _turn_salience(talker: Talker, talk: Talk) -> SalienceScores:
-    place = {turn.id: i for i, turn in enumerate(talk.turns)}
-    scores = np.full(len(talk.turns), -np.inf)
-    for memory in talker.memories():
-        for ref in {source["ref"] for source in memory["sources"]} & place.keys():
-            scores[place[ref]] = max(scores[place[ref]], memory["salience"])
-    return scores
+def _wanted(expected: Mapping[str, Any]) -> set[str]:
+    """Return the beliefs that are right for a case."""
+    return set(expected.get("relevantBeliefs", {}).get("shouldOnlyInclude") or ())

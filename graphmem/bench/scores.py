@@ -4,7 +4,7 @@ A segmentation of n turns is a 0/1 sequence of length n: 1 where a new episode b
 between two turns, so the first value is not looked at.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,15 @@ NARROWEST = 2
 """With a window of one turn Pk and WindowDiff would forgive nothing, and be the plain error rate."""
 
 
-def share_true(hits: Sequence[bool]) -> float:
-    """Return the share that is true; 0 of nothing."""
-    return sum(hits) / max(1, len(hits))
+def shares(counts: Mapping[str, int], table: Mapping[str, tuple[str, str]]) -> Figures:
+    """Compute shares by name, each of a part and its whole; 0 of nothing.
+
+    Examples
+    --------
+    >>> shares({"right": 1, "asked": 4}, {"answered": ("right", "asked"), "noticed": ("seen", "changes")})
+    {'answered': 0.25, 'noticed': 0.0}
+    """
+    return {name: counts.get(part, 0) / max(1, counts.get(whole, 0)) for name, (part, whole) in table.items()}
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from graphmem.errors import InvalidInput
+from graphmem.model import Recalled
 from graphmem.text.lexicon import STOP_WORDS
 
 T = TypeVar("T")
@@ -56,13 +57,6 @@ class Talk:
     id: str
     turns: tuple[Utterance, ...]
     questions: tuple[EvidenceQuestion, ...]
-
-
-class RememberedSource(NamedTuple):
-    """Part of a recalled memory that is scored: the turns it names as its sources, and its content."""
-
-    refs: frozenset[str]
-    content: str
 
 
 def is_held_out(group: str) -> bool:
@@ -142,7 +136,7 @@ def parsed_rows(path: Path, parse: Callable[[dict[str, Any]], T], needed: str) -
 
 
 def read_talks(path: Path) -> list[Talk]:
-    """Read talks of LoCoMo (`turns`, `qa`), BEAM (`messages`, `questions`) or QMSum (`turns`, `queries`), one a line.
+    """Read talks of LoCoMo (`turns`, `qa`) or BEAM (`messages`, `questions`), one a line.
 
     Questions without known evidence and LoCoMo's adversarial ones are left out.
 
@@ -150,65 +144,48 @@ def read_talks(path: Path) -> list[Talk]:
     ------
     InvalidInput    a line is of another format; names file and line
 
-    Source: spec 10; Maharana et al. 2024, LoCoMo; Tavakoli et al. 2025, BEAM; Zhong et al. 2021, QMSum.
+    Source: spec 10; Maharana et al. 2024, LoCoMo; Tavakoli et al. 2025, BEAM.
     """
-    return parsed_rows(path, _talk_of_row, '"turns" and "qa" (LoCoMo) or "queries" (QMSum), or "messages" (BEAM), are')
+    return parsed_rows(path, _talk_of_row, '"turns" and "qa" (LoCoMo) or "messages" and "questions" (BEAM) are')
 
 
 def _talk_of_row(row: dict[str, Any]) -> Talk:
-    name = next((row[key] for key in ("conversation_id", "meeting_id", "chat") if key in row), "talk")
     if "messages" in row:
-        turns, asked = (
-            tuple(_utterances(list(map(_of_beam, row["messages"])))),
-            list(_questions_of_beam(row["questions"])),
+        name, asked = (
+            row.get("chat", "talk"),
+            [(q["q"], tuple(map(str, q["evidence"])), q["ability"]) for q in row["questions"]],
         )
+        said = [{**each, "speaker": each["role"], "session_date": each["date"]} for each in row["messages"]]
     else:
-        turns = tuple(_utterances(row["turns"]))
-        asked = list(_of_locomo(row["qa"]) if "qa" in row else _of_qmsum(row["queries"], len(turns)))
+        name, said = row.get("conversation_id", "talk"), row["turns"]
+        asked = [
+            (
+                q["question"],
+                tuple(i for each in q["evidence"] for i in _ID_SEPARATORS.split(each)),
+                f"category_{q['category']}",
+            )
+            for q in row["qa"]
+            if q["category"] != ADVERSARIAL
+        ]
+    turns = tuple(_utterances(said))
     known = {turn.id for turn in turns}
     if len(known) != len(turns):
         raise ValueError("a turn id occurs twice")
-    questions = tuple(
-        EvidenceQuestion(q.text, gold, q.category)
-        for q in asked
-        if (gold := tuple(dict.fromkeys(i for i in q.gold if i in known)))
-    )
+    with_gold = ((text, tuple(dict.fromkeys(i for i in ids if i in known)), kind) for text, ids, kind in asked)
+    questions = tuple(EvidenceQuestion(text, gold, kind) for text, gold, kind in with_gold if gold)
     return Talk(str(name), turns, questions)
 
 
 def _utterances(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:
     """Turns twenty seconds apart from the beginning of their session; empty ones are left out."""
-    for (_, date), session in groupby(enumerate(rows), key=lambda r: (r[1].get("session"), r[1].get("session_date"))):
-        form = _LOCOMO_DATE if " on " in (date or "") else _BEAM_DATE
-        start = UNDATED if date is None else datetime.strptime(date, form).replace(tzinfo=UTC)
-        for number, (place, row) in enumerate(session):
+    for (_, date), session in groupby(rows, key=lambda row: (row.get("session"), row["session_date"])):
+        form = _LOCOMO_DATE if " on " in date else _BEAM_DATE
+        start = datetime.strptime(date, form).replace(tzinfo=UTC)
+        for number, row in enumerate(session):
             caption = row.get("image_caption")
             text = f"{row['text']} [shares: {caption}]" if caption else row["text"]
             if text.strip():
-                speaker = row["speaker"].strip()
-                yield Utterance(str(row.get("id", place)), speaker, text.strip(), start + number * A_TURN)
-
-
-def _of_beam(row: dict[str, Any]) -> dict[str, Any]:
-    return {"id": row["id"], "speaker": row["role"], "text": row["text"], "session_date": row["date"]}
-
-
-def _questions_of_beam(rows: Sequence[dict[str, Any]]) -> Iterator[EvidenceQuestion]:
-    for row in rows:
-        yield EvidenceQuestion(row["q"], tuple(map(str, row["evidence"])), str(row["ability"]))
-
-
-def _of_locomo(rows: Sequence[dict[str, Any]]) -> Iterator[EvidenceQuestion]:
-    for row in rows:
-        if row["category"] != ADVERSARIAL:
-            ids = tuple(i for entry in row["evidence"] for i in _ID_SEPARATORS.split(entry) if i)
-            yield EvidenceQuestion(row["question"], ids, f"category_{row['category']}")
-
-
-def _of_qmsum(rows: Sequence[dict[str, Any]], turns: int) -> Iterator[EvidenceQuestion]:
-    for row in rows:
-        spans = [range(int(start), min(int(end) + 1, turns)) for start, end in row["spans"]]
-        yield EvidenceQuestion(row["query"], tuple(str(place) for span in spans for place in span))
+                yield Utterance(str(row["id"]), row["speaker"].strip(), text.strip(), start + number * A_TURN)
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -222,30 +199,19 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(word for word in map(str.lower, PLAIN_WORD.findall(text)) if word not in STOP_WORDS)
 
 
-def is_found(turn: Utterance, remembered: Sequence[RememberedSource]) -> bool:
+def is_found(turn: Utterance, remembered: Sequence[Recalled]) -> bool:
     """Return whether the memories that name a turn as their source together hold half of its content words.
 
     A turn without content words is found when a memory names it.
 
     Source: spec 10, Measured by.
-
-    Examples
-    --------
-    >>> turn = Utterance("7", "Ann", "My dog Bello eats red apples", UNDATED)
-    >>> is_found(turn, [RememberedSource(frozenset({"7"}), "dog Bello")]), is_found(turn, [])
-    (False, False)
-    >>> both = [RememberedSource(frozenset({"7"}), text) for text in ("dog Bello", "red things")]
-    >>> is_found(turn, both)
-    True
     """
-    own = [r for r in remembered if turn.id in r.refs]
+    own = [each.memory for each in remembered if turn.id in each.memory.source_refs]
     words = telling_words(turn.text)
-    held = words & frozenset().union(*(telling_words(r.content) for r in own))
+    held = words & frozenset().union(*(telling_words(f"{memory.content}\n{memory.quote or ''}") for memory in own))
     return bool(own) and len(held) >= ENOUGH_EVIDENCE * len(words)
 
 
-def share_found(
-    question: EvidenceQuestion, turns: Mapping[str, Utterance], remembered: Sequence[RememberedSource]
-) -> float:
+def share_found(question: EvidenceQuestion, turns: Mapping[str, Utterance], remembered: Sequence[Recalled]) -> float:
     """Return the share of a question's gold turns that are found."""
     return sum(is_found(turns[i], remembered) for i in question.gold) / len(question.gold)

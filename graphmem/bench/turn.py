@@ -5,7 +5,7 @@ Both are taken in turns in one run, so that load on the machine slows both.
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,26 +40,6 @@ CROWDS = (16, 64)
 TURN_SEED = 7
 
 
-@dataclass(frozen=True)
-class Floor:
-    """Latency floor measurement, with the same driver and embedder that graphmem uses."""
-
-    runner: asyncio.Runner
-    graph: Graph
-    embedder: Embedder
-
-    def seconds(self, text: str) -> float:
-        """Time one read round trip, one durable one-node write and one embedding, one after the other."""
-        return self.runner.run(self._once(text))
-
-    async def _once(self, text: str) -> float:
-        start = perf_counter()
-        await self.graph.run("graph/get_probe")
-        await self.graph.run("graph/create_probe", at=datetime.now(UTC))
-        await self.embedder.embed([text])
-        return perf_counter() - start
-
-
 def measure_turn(settings: Settings, file: Path | None) -> Figures:
     """Measure one, 16 and 64 students at once, each with a thousand memories.
 
@@ -76,11 +56,9 @@ def measure_turn(settings: Settings, file: Path | None) -> Figures:
         floor_of(own) as floor,
         served(own, GRAPHMEM_SESSION_MINUTES="600") as port,
     ):
-        said = tuple(scale_sentences(file)[:STUDENT_MEMORIES])
-        material = Material(said, floor.runner.run(floor.embedder.embed(said)), ())
+        said = scale_sentences(file)[:STUDENT_MEMORIES]
         talkers = enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
-        for talker in tracked(talkers, "Students"):
-            floor.runner.run(store_before(floor, own, talker, material))
+        floor.store_before(own, talkers, said)
         for name, pauses in (("", True), ("hasty_", False)):
             figures |= show_figures(_one_student(floor, talkers[0], texts, name, pauses=pauses))
         for crowd in CROWDS:
@@ -88,7 +66,7 @@ def measure_turn(settings: Settings, file: Path | None) -> Figures:
     return figures
 
 
-def _one_student(floor: Floor, talker: Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
+def _one_student(floor: "Floor", talker: Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
     """Measure one student: a turn and its floor one after the other: with pauses while jobs are done, or without."""
     turns, floors = [], []
     for i in tracked(range(TURN_WARM_UP + TURNS), "One student"):
@@ -143,12 +121,38 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
     }
 
 
-async def store_before(floor: Floor, settings: Settings, talker: Talker, material: Material) -> None:
-    """Store a thousand memories, as an import brings them, taken into the integrity hash before the first turn."""
-    token = talker.caller.session or ""
-    session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
-    await store_made(floor.graph, session, made_memories(session, material, STUDENT_MEMORIES))
-    await take_in(floor.graph, session, datetime.now(UTC))
+@dataclass(frozen=True)
+class Floor:
+    """Latency floor measurement, with the same driver and embedder that graphmem uses."""
+
+    runner: asyncio.Runner
+    graph: Graph
+    embedder: Embedder
+
+    def seconds(self, text: str) -> float:
+        """Time one read round trip, one durable one-node write and one embedding, one after the other."""
+
+        async def once() -> float:
+            start = perf_counter()
+            await self.graph.run("graph/get_probe")
+            await self.graph.run("graph/create_probe", at=datetime.now(UTC))
+            await self.embedder.embed([text])
+            return perf_counter() - start
+
+        return self.runner.run(once())
+
+    def store_before(self, settings: Settings, talkers: Sequence[Talker], said: Sequence[str]) -> None:
+        """Store a thousand memories of each student, as an import brings them, in the integrity hash from the start."""
+
+        async def store() -> None:
+            material = Material(tuple(said), await self.embedder.embed(said), ())
+            for talker in tracked(talkers, "Students"):
+                token = talker.caller.session or ""
+                session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
+                await store_made(self.graph, session, made_memories(session, material, STUDENT_MEMORIES))
+                await take_in(self.graph, session, datetime.now(UTC))
+
+        self.runner.run(store())
 
 
 @contextmanager
@@ -156,7 +160,7 @@ def floor_of(settings: Settings) -> Iterator[Floor]:
     """Open a floor measurement on the database of some settings."""
     import uvloop
 
-    uri, user, password = neo4j_access(settings, lambda _: None)
+    uri, user, password = neo4j_access(settings, print_line)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         timeout = settings.neo4j_timeout
         graph = Graph(open_driver(uri, user, password, timeout), timeout, (server_secret(settings),))

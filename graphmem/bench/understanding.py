@@ -8,7 +8,7 @@ ledger and self.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import correlation, fmean
 from typing import Any
@@ -19,7 +19,7 @@ from graphmem.bench import Figures
 from graphmem.bench.scores import macro_f1
 from graphmem.bench.talks import parsed_rows, read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
-from graphmem.language.analysis import BANDS, MessageAnalysis, passes
+from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
@@ -58,19 +58,12 @@ class LabelledUtterance:
         return self.source.partition(":")[0]
 
 
-@dataclass(frozen=True)
-class Guess:
-    """What a message was taken to mean."""
-
-    snr: int
-    modality: str
-    kind: str
-    ledger: str | None
-    about_self: bool
-
-
-def measure_understanding(settings: Settings, file: Path | None) -> Figures:
+def measure_understanding(_: Settings, file: Path | None) -> Figures:
     """Return figures of the encoder on the messages of a file that it was not trained on.
+
+    Returns
+    -------
+    accuracy of the bands, their rank correlation with length, and macro F1 of the rest
 
     Raises
     ------
@@ -80,34 +73,19 @@ def measure_understanding(settings: Settings, file: Path | None) -> Figures:
     rows = [row for row in read_utterances(file or UNDERSTANDING_SAMPLE) if text_hash(row.text) not in trained]
     if not rows:
         raise InvalidInput(f"{file}: messages are needed that the encoder was not trained on.")
-    figures = understanding_figures(rows, list(map(learned_guess, read_now([row.text for row in rows]))))
-    return figures | {"rows": len(rows)}
-
-
-def learned_guess(read: MessageAnalysis) -> Guess:
-    """Return what the encoder takes a message to mean."""
-    scores = read.scores
-    about_self = scores.chance("about_self") >= 0.5
-    return Guess(
-        read.snr, scores.likely("modality"), scores.likely("kind"), ledger_category(read.text, scores), about_self
-    )
-
-
-def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[Guess]) -> Figures:
-    """Accuracy of the bands, their rank correlation with length, and macro F1 of the rest."""
-    pairs = list(zip(rows, guesses, strict=True))
+    pairs = list(zip(rows, read_now([row.text for row in rows]), strict=True))
     words = [len(row.text.split()) for row in rows]
-    right = [BANDS[passes(guess.snr)] == row.band for row, guess in pairs]
-    sorted_rows = [(row, guess) for row, guess in pairs if row.kind is not None]
+    sorted_pairs = [(row, read.scores) for row, read in pairs if row.kind is not None]
     return {
-        "band_accuracy": fmean(right),
-        "band_length_spearman": _rank_correlation([passes(guess.snr) for guess in guesses], words),
-        "score_length_spearman": _rank_correlation([guess.snr for guess in guesses], words),
+        "band_accuracy": fmean(BANDS[passes(read.snr)] == row.band for row, read in pairs),
+        "band_length_spearman": _rank_correlation([passes(read.snr) for _, read in pairs], words),
+        "score_length_spearman": _rank_correlation([read.snr for _, read in pairs], words),
         "labelled_length_spearman": _rank_correlation([BANDS.index(row.band) for row in rows], words),
-        "modality_f1": macro_f1([(row.modality, guess.modality) for row, guess in sorted_rows]),
-        "kind_f1": macro_f1([(row.kind, guess.kind) for row, guess in sorted_rows]),
-        "ledger_f1": macro_f1([(row.ledger, guess.ledger) for row, guess in pairs]),
-        "self_f1": macro_f1([(row.about_self, guess.about_self) for row, guess in pairs]),
+        "modality_f1": macro_f1([(row.modality, scores.likely("modality")) for row, scores in sorted_pairs]),
+        "kind_f1": macro_f1([(row.kind, scores.likely("kind")) for row, scores in sorted_pairs]),
+        "ledger_f1": macro_f1([(row.ledger, ledger_category(read.text, read.scores)) for row, read in pairs]),
+        "self_f1": macro_f1([(row.about_self, read.scores.chance("about_self") >= 0.5) for row, read in pairs]),
+        "rows": len(rows),
     }
 
 
@@ -128,25 +106,13 @@ def read_utterances(path: Path) -> list[LabelledUtterance]:
 def _utterance(row: dict[str, Any]) -> LabelledUtterance:
     if row["band"] not in BANDS:
         raise ValueError(f"band must be one of {', '.join(BANDS)}")
-    return LabelledUtterance(
-        id=str(row["id"]),
-        text=str(row["text"]),
-        source=str(row["source"]),
-        band=str(row["band"]),
-        modality=row["modality"],
-        kind=row["kind"],
-        lasting=int(row["lasting"]),
-        ledger=row["ledger"],
-        valence=float(row["valence"]),
-        about_self=bool(row["about_self"]),
-    )
+    return LabelledUtterance(**{each.name: row[each.name] for each in fields(LabelledUtterance)})
 
 
-def measure_valence(settings: Settings, file: Path | None) -> Figures:
-    """Measure the Pearson correlation of affect with people's ratings, beside that of VADER (spec 12).
+def measure_valence(_: Settings, file: Path | None) -> Figures:
+    """Measure the Pearson correlation of affect with people's ratings (spec 12).
 
     A file holds one text a line: `text`, `V` (valence, 1 to 5), `A` (arousal), `split`; `dev` and `test` rows count.
-    `vader_pearson` is there where the package vaderSentiment is installed, as it is for development.
 
     Raises
     ------
@@ -158,14 +124,8 @@ def measure_valence(settings: Settings, file: Path | None) -> Figures:
         raise InvalidInput(f"{place} holds no two rows of split dev or test with text, V and A.")
     affect, texts, rated = load_affect(), [row["text"] for row in rows], [row["V"] for row in rows]
     pairs = list(zip(map(Doc, texts), shipped_network(EMBEDDER_THREADS).encode(texts), strict=True))
-    figures = {
+    return {
         "pearson": correlation([affect.valence(doc, vector) for doc, vector in pairs], rated),
         "arousal_pearson": correlation([affect.arousal(*each) for each in pairs], [row["A"] for row in rows]),
         "rows": float(len(rows)),
     }
-    try:
-        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer  # type: ignore[import-untyped]
-    except ImportError:
-        return figures
-    rule = SentimentIntensityAnalyzer()
-    return figures | {"vader_pearson": correlation([rule.polarity_scores(text)["compound"] for text in texts], rated)}

@@ -1,4 +1,6 @@
-"""Requests made from the schema; `scripts/fuzz_api.py` sends as many as one likes."""
+"""Requests made from the schema: as many as GRAPHMEM_FUZZ_REQUESTS says, by the seed of GRAPHMEM_FUZZ_SEED."""
+
+import os
 
 import httpx
 
@@ -6,7 +8,8 @@ from graphmem.app import Graphmem
 from tests.conftest import another_replica, served
 from tests.support.fuzzing import fuzz
 
-REQUESTS = 250
+REQUESTS = int(os.environ.get("GRAPHMEM_FUZZ_REQUESTS", "250"))
+SEED = int(os.environ.get("GRAPHMEM_FUZZ_SEED", "20261124"))
 
 
 async def test_no_request_fails_inside_and_none_that_is_refused_writes(gm: Graphmem, institution: str) -> None:
@@ -15,7 +18,7 @@ async def test_no_request_fails_inside_and_none_that_is_refused_writes(gm: Graph
     replica = another_replica(gm, settings=settings)
     async with served(replica) as address, httpx.AsyncClient(base_url=address) as client:
         try:
-            found = await fuzz(replica, client, institution, REQUESTS, 20261124)
+            found = await fuzz(replica, client, institution, REQUESTS, SEED)
         finally:
             for task in replica.background.tasks:
                 task.cancel()

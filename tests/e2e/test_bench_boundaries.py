@@ -32,12 +32,10 @@ def row_of(turns: list[tuple[str, str, int]]) -> dict[str, object]:
 def test_figures_of_a_file(tmp_path: Path) -> None:
     figures = boundaries.measure_boundaries(Settings(), write(tmp_path, row_of(TURNS), row_of(TURNS[:1])))
     assert (figures["dialogues"], figures["turns"]) == (2, 6)
-    names = ("", "online_", "words_", "texttiling_", "none_")
+    names = ("", "online_", "texttiling_")
     for name in names:
         assert all(0 <= figures[f"{name}{score}"] <= 1 for score in ("f1", "pk", "windowdiff"))
     assert figures["f1"] == 1.0
-    assert figures["none_f1"] == 0.0
-    assert figures["none_pk"] > figures["pk"] == 0.0
 
 
 def test_the_sample_is_of_thirty_dialogues_with_attribution_and_better_found_than_by_plain_methods() -> None:

@@ -7,7 +7,6 @@ from pydantic import SecretStr
 from graphmem.app import Graphmem
 from graphmem.bench import turn
 from graphmem.bench.harness import HttpCaller, Talker
-from graphmem.bench.scale import Material
 from graphmem.settings import Settings
 from tests.conftest import Pupil
 from tests.support.own_neo4j import Access
@@ -26,8 +25,7 @@ async def test_the_floor_is_measured_and_students_have_memories_before(
 
     def stored() -> float:
         with turn.floor_of(own) as floor:
-            material = Material(SAID, floor.runner.run(floor.embedder.embed(SAID)), ())
-            floor.runner.run(turn.store_before(floor, own, talker, material))
+            floor.store_before(own, [talker], SAID)
             return floor.seconds(LIFE[0])
 
     assert await asyncio.to_thread(stored) > 0
