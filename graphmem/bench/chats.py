@@ -106,7 +106,7 @@ async def _play_chat(student: Learner, chat: Chat) -> Counter[str]:
         if outcome.concern is not None:
             print_line(f"{chat.id}: {outcome.concern.kind}: {text}")
         if (answer := chat.questions.get(text)) is not None:
-            counts += _judged(text, answer, outcome.reply)
+            counts += _answer_counts(text, answer, outcome.reply)
         ended = {said[ref] for ref in held - await _standing_turns(student) if ref in said}
         wanted = chat.ends.get(text, frozenset())
         right = len(wanted & ended)
@@ -123,7 +123,7 @@ async def _standing_turns(student: Learner) -> frozenset[str]:
     return frozenset(ref for m in said for ref in m.source_refs) - over
 
 
-def _judged(question: str, answer: str, reply: str) -> Counter[str]:
+def _answer_counts(question: str, answer: str, reply: str) -> Counter[str]:
     near = reply.startswith(NOT_SURE.partition("{")[0])
     if not answer:
         return Counter({"never told": 1, "invented": reply.startswith(ANSWER_BEGINNINGS) and not near})

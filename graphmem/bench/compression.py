@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import in_process, show_figures
-from graphmem.bench.recall import MANY_MEMORIES, observed, shown
+from graphmem.bench.recall import MANY_MEMORIES, observed, shown_memories
 from graphmem.bench.talks import Talk, read_talks, share_found
 from graphmem.errors import InvalidInput
 from graphmem.flows.compression import compress
@@ -101,7 +101,7 @@ async def _of_talk(gm: Graphmem, talk: Talk) -> list[dict[str, float]]:
         for question, shares in tracked(zip(talk.questions, asked, strict=True), f"{talk.id}{suffix}"):
             found = await recall(gm, student.session, question.text, WIDELY)
             shares[f"recall{suffix}"] = share_found(question, turns, found[:FOUND])
-            shares[f"tokens{suffix}"] = share_found(question, turns, await shown(student, question.text))
+            shares[f"tokens{suffix}"] = share_found(question, turns, await shown_memories(student, question.text))
             for name, ids in kept.items() if share is None else ():
                 left = [each for each in found if each.memory.id in ids]
                 shares[name] = share_found(question, turns, left[:FOUND])

@@ -43,7 +43,7 @@ METHODS = ("cosine", "bm25")
 KEPT_PERCENT = 30
 """Percent of the turns that are kept by salience."""
 DESCRIPTION = "teacher_described_confusion"
-BELIEFS = "beliefs.seed.json"
+BELIEF_FILE = "beliefs.seed.json"
 MANY_MEMORIES = 1_000_000
 """Limit of memories, so that nothing is compressed meanwhile."""
 
@@ -94,7 +94,7 @@ def measure_recall(settings: Settings, file: Path | None) -> Figures:
     """
     if file is None:
         raise InvalidInput("Name a file of LoCoMo, BEAM, MathDial or PrecisionMemBench: graphmem bench recall FILE.")
-    if file.with_name(BELIEFS).exists() and file.suffix == ".json":
+    if file.with_name(BELIEF_FILE).exists() and file.suffix == ".json":
         return in_process(settings, lambda gm: precision_figures(gm, *read_cases(file)))
     if DESCRIPTION in read_rows(file)[0][1]:
         return in_process(settings, lambda gm: misconception_figures(gm, file), memories_limit=MANY_MEMORIES)
@@ -142,7 +142,7 @@ async def observed(gm: Graphmem, talk: Talk) -> Learner:
     return student
 
 
-async def shown(student: Learner, question: str) -> list[Recalled]:
+async def shown_memories(student: Learner, question: str) -> list[Recalled]:
     """Return the memories of a context of a thousand tokens."""
     return list((await context(student.gm, student.session, question, TOKENS)).memories)
 
@@ -157,7 +157,7 @@ async def _ask_all(student: Learner, talk: Talk) -> list[AskedQuestion]:
         found = await recall(student.gm, student.session, question.text, max(CUTS))
         seconds = perf_counter() - start
         shares = {f"recall@{k}": share_found(question, turns, found[:k]) for k in CUTS}
-        shares["recall_1000_tokens"] = share_found(question, turns, await shown(student, question.text))
+        shares["recall_1000_tokens"] = share_found(question, turns, await shown_memories(student, question.text))
         (vector,) = await student.gm.embedder.embed([question.text])
         for method, ranks in plain.ranks(question.text, vector).items():
             ids = [talk.turns[place].id for place in ranks[: max(CUTS)]]
@@ -309,10 +309,10 @@ def read_cases(file: Path) -> tuple[dict[str, str], list[tuple[str, set[str]]]]:
     InvalidInput    another format
     """
     try:
-        beliefs = {each["_id"]: each["content"] for each in json.loads(file.with_name(BELIEFS).read_text("utf-8"))}
-        cases = [(each["query"], _wanted(each["expect"])) for each in json.loads(file.read_text("utf-8"))]
+        beliefs = {each["_id"]: each["content"] for each in json.loads(file.with_name(BELIEF_FILE).read_text("utf-8"))}
+        cases = [(each["query"], _right_beliefs(each["expect"])) for each in json.loads(file.read_text("utf-8"))]
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"{file} and {BELIEFS} are not as in PrecisionMemBench: {error!r}.") from error
+        raise InvalidInput(f"{file} and {BELIEF_FILE} are not as in PrecisionMemBench: {error!r}.") from error
     return beliefs, [(query, wanted) for query, wanted in cases if query and wanted]
 
 
@@ -323,13 +323,13 @@ async def precision_figures(gm: Graphmem, beliefs: Mapping[str, str], cases: Seq
     await student.observe([Observation(SourceKind.CHAT, ref, text, gm.clock()) for ref, text in beliefs.items()])
     precision, recalled = list[float](), list[float]()
     for query, wanted in tracked(cases, "Asking"):
-        found = {ref for each in await shown(student, query) for ref in each.memory.source_refs}
+        found = {ref for each in await shown_memories(student, query) for ref in each.memory.source_refs}
         precision.append(len(found & wanted) / max(1, len(found)))
         recalled.append(len(found & wanted) / len(wanted))
     await student.end()
     return {"precision": fmean(precision), "recall": fmean(recalled), "cases": len(precision)}
 
 
-def _wanted(expected: Mapping[str, Any]) -> set[str]:
+def _right_beliefs(expected: Mapping[str, Any]) -> set[str]:
     """Return the beliefs that are right for a case."""
     return set(expected.get("relevantBeliefs", {}).get("shouldOnlyInclude") or ())

@@ -147,7 +147,7 @@ async def test_precision_is_of_the_beliefs_that_a_context_shows(gm: Graphmem, tm
         {"query": "Which kitten did I adopt?", "expect": {"relevantBeliefs": {"shouldOnlyInclude": ["kitten"]}}},
         {"query": "Anything?", "expect": {"relevantBeliefs": {"shouldOnlyInclude": []}}},
     ]
-    (tmp_path / recall.BELIEFS).write_text(json.dumps(beliefs), "utf-8")
+    (tmp_path / recall.BELIEF_FILE).write_text(json.dumps(beliefs), "utf-8")
     (tmp_path / "cases.json").write_text(json.dumps(cases), "utf-8")
     figures = await recall.precision_figures(gm, *recall.read_cases(tmp_path / "cases.json"))
     assert figures["cases"] == figures["recall"] == 1

@@ -2,437 +2,43 @@
 
 import { Transport } from "./transport.js";
 
-
 /** Codes of errors. */
 export type ErrorCode = "BUDGET_EXCEEDED" | "CONFLICT" | "FORBIDDEN" | "INTERNAL" | "INVALID_INPUT" | "LOCKED" | "NOT_FOUND" | "RATE_LIMITED" | "UNAUTHENTICATED" | "UNAVAILABLE";
 
-/** Advice on an action that rests on memories. */
-export interface ActionCheck {
-  /** Whether to go on; false: clarify first. */
-  proceed: boolean;
-  /** Confidence of the action, cut by 40 % where a memory is in doubt. */
-  confidence: number;
-  /** What cannot be relied on, if anything. */
-  reliabilityWarning: string | null;
-  /** What to ask the student first, if anything. */
-  question: string | null;
-  /** The memories in doubt. */
-  unreliable: Array<Memory>;
-}
+/** In what way something is remembered. */
+export type Modality = "EPISODIC" | "SEMANTIC" | "PROCEDURAL" | "EMOTIONAL" | "SENSORY";
 
-/** What an analysis found: structure and numbers, nothing that was said. */
-export interface Analysis {
-  /** A list of objects, one a row, with a value for each column. */
-  rows: unknown;
-  /** Whether there were more rows than these 2,000. */
-  truncated: boolean;
-}
-
-/** A named query for analysts. */
-export interface AnalysisQuery {
-  /** Its name. */
-  name: string;
-  /** The question it answers. */
-  description: string;
-  /** Types of its parameters by name; the institution is the token's. */
-  params: unknown;
-}
-
-/** What else a memory tells beside its kind. */
-export type Aspect = "PLAN" | "FEELING" | "MISCONCEPTION" | "UNDERSTANDING";
-
-/** One feature's part in an importance score; the weights of all features sum to 1. */
-export interface Attention {
-  /** Name of the feature. */
-  feature: string;
-  /** Value of the feature, 0 to 1. */
-  value: number;
-  /** Share in the importance, 0 to 1; the weights of a turn sum to 1. */
-  weight: number;
-}
-
-/** Revision of a belief by a surprise: the prior and the new one, with the ids of their memories. */
-export interface BeliefUpdate {
-  /** Id of the memory that no longer holds, if there is one. */
-  priorId: string | null;
-  /** Id of the memory that holds now. */
-  newId: string;
-  /** What was believed. */
-  priorAssumption: string;
-  /** What is so now. */
-  newUnderstanding: string;
-  /** Confidence of the new belief minus that of the old one, -1 to 1. */
-  confidenceDelta: number;
-}
-
-/** The agent assigned to a student. */
-export interface Companion {
-  /** How it is called. */
-  name: string;
-  /** Who it is and how it speaks. */
-  persona: string;
-  /** Concepts it knows best; they count in importance. */
-  expertise: Array<string>;
-}
-
-/** A compression that was done, or would be. */
-export interface Compression {
-  /** Why it was done. */
-  trigger: CompressionTrigger;
-  /** Memories before, 0 or more. */
-  nodesBefore: number;
-  /** Memories afterwards, 0 or more. */
-  nodesAfter: number;
-  /** Edges between memories before, 0 or more. */
-  edgesBefore: number;
-  /** Edges between memories afterwards, 0 or more. */
-  edgesAfter: number;
-  /** Memories that were deleted, 0 or more. */
-  pruned: number;
-  /** Memories that became part of a summary, 0 or more. */
-  merged: number;
-  /** Cycles that were run, 0 to 3. */
-  cycles: number;
-  /** What was lost, by modality. */
-  loss: Array<Loss>;
-  /** Id within the student; null where nothing was written. */
-  id: string | null;
-  /** When it was done (UTC); null where nothing was written. */
-  at: string | null;
-  /** Keyed hash over ids, contents and edges of what is left; null where nothing was written. */
-  integrityHash: string | null;
-}
-
-/** Why memories are compressed. */
-export type CompressionTrigger = "SESSION_END" | "NODE_LIMIT" | "MANUAL";
-
-/** A concept of the institution's world. */
-export interface Concept {
-  /** Id within the institution, 1 to 128 characters. */
-  id: string;
-  /** Its name, 1 to 200 characters; no two concepts have the same. */
-  name: string;
-  /** Other names, in any language, at most 50 of 1 to 200 characters. */
-  aliases: Array<string>;
-  /** What it is, at most 2,000 characters. */
-  description: string | null;
-  /** Subject it belongs to, at most 200 characters. */
-  domain: string | null;
-  /** School year it is taught in, 1 to 20. */
-  grade: number | null;
-  /** Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters. */
-  misconceptions: Array<string>;
-}
-
-/** A concept; one of a known id is changed, so another name renames it. */
-export interface ConceptInput {
-  /** Id within the institution, 1 to 128 characters. */
-  id: string;
-  /** Its name, 1 to 200 characters; no two concepts have the same. */
-  name: string;
-  /** Other names, in any language, at most 50 of 1 to 200 characters. */
-  aliases?: Array<string> | null;
-  /** What it is, at most 2,000 characters. */
-  description?: string | null;
-  /** Subject it belongs to, at most 200 characters. */
-  domain?: string | null;
-  /** School year it is taught in, 1 to 20. */
-  grade?: number | null;
-  /** Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters. */
-  misconceptions?: Array<string> | null;
-}
-
-/** Some concepts, how many there are, and where the next page begins. */
-export interface ConceptPage {
-  /** Concepts of this page, by id. */
-  items: Array<Concept>;
-  /** Concepts in all pages, 0 or more. */
-  total: number;
-  /** Value of `after` for the next page; null on the last. */
-  next: string | null;
-}
-
-/** Danger that a message tells of; nothing of what was said. */
-export interface Concern {
-  /** Id of the concern, for correctConcern. */
-  id: string;
-  /** Kind of danger. */
-  kind: ConcernKind;
-  /** 1 worrying, 2 serious, 3 acute. */
-  urgency: number;
-  /** Whom it concerns: `self` (the student) or `other`. */
-  about: string;
-  /** When it was said (UTC). */
-  at: string;
-  /** Help text that graphmem's reply holds; show it beside a reply of yours. */
-  help: string;
-  /** When it was taken back as a false alarm (UTC); null while it stands. */
-  correctedAt: string | null;
-  /** Whether a person should look now: urgency 2 or 3. */
-  personShouldLook: boolean;
-}
-
-/** Kind of danger that a message tells of. */
-export type ConcernKind = "SELF_HARM" | "ABUSE" | "SEXUAL_ABUSE" | "VIOLENCE" | "THREAT_TO_OTHERS" | "NEGLECT" | "EATING" | "SUBSTANCE" | "BULLYING" | "OTHER_DANGER";
-
-/** Context for answering a message: a block for the companion's prompt, and the items in it. */
-export interface Context {
-  /** Block for a companion's prompt; empty where nothing is remembered that fits. */
-  prompt: string;
-  /** Tokens of the prompt, 0 to tokenBudget, estimated. */
-  tokens: number;
-  /** Memories in the prompt, best first. */
-  memories: Array<Recalled>;
-  /** Ledger entries in the prompt. */
-  ledger: Array<LedgerEntry>;
-  /** Facts in the prompt. */
-  facts: Array<Fact>;
-  /** Uncertainties in the prompt that may be raised in passing. */
-  weave: Array<Uncertainty>;
-  /** The same for a framework's message list: the latest turns asked for, then the block as a `system` message; the student's message is put after it. */
-  messages: Array<ContextMessage>;
-}
-
-/** A message of a conversation as frameworks for language models take it. */
-export interface ContextMessage {
-  /** `system`, `user` or `assistant`. */
-  role: string;
-  /** The text. */
-  content: string;
-}
-
-/** Context in which an uncertainty was detected. */
-export type DetectionContext = "INGESTION" | "DRIFT" | "PRE_ACTION" | "CONSOLIDATION";
+/** Kind of a memory: traits and concepts are beliefs, episodes observations. */
+export type MemoryKind = "TRAIT" | "CONCEPT" | "EPISODE";
 
 /** Part of a student's life that a memory belongs to. */
 export type Domain = "SCHOOL" | "PERSONAL" | "RELATIONSHIPS" | "HOBBIES" | "HEALTH" | "OTHER";
 
-/** A relationship of a student's memory graph. */
-export interface Edge {
-  /** Type of the relationship. */
-  type: EdgeType;
-  /** Strength, 0 to 1. */
-  weight: number;
-  /** Id of the node it starts from. */
-  fromId: string;
-  /** Id of the node it leads to. */
-  toId: string;
-  /** Label of that node: Memory, Entity or Concept. */
-  toLabel: string;
-  /** When it was formed (UTC). */
-  createdAt: string;
-  /** How far it can be relied on. */
-  reliability: Reliability;
-}
+/** Reliability of a memory. */
+export type Reliability = "RELIABLE" | "UNCERTAIN" | "CONTRADICTED" | "SUPERSEDED";
 
-/** Type of an edge between two nodes; the values are relationship types. */
-export type EdgeType = "PRECEDES" | "CAUSES" | "ENABLES" | "RELATES_TO" | "CONTRADICTS" | "SUPPORTS" | "REFINES" | "ABSTRACTS" | "EVOKES" | "REMINDS_OF" | "INVOLVES" | "ABOUT" | "LOCATED_AT" | "TEMPORAL_EVOLUTION";
+/** Levels of surprise, lowest first. */
+export type SurpriseLevel = "NORMAL" | "BOUNDARY" | "COGNITIVE_DISSONANCE" | "PARADIGM_SHIFT";
 
-/** A person, place or thing that memories speak of. */
-export interface Entity {
+/** Role of a memory among the others: said once, or made of what was said. */
+export type MemoryRole = "SAID" | "EPISODE" | "LESSON" | "BELIEF" | "PROCEDURE" | "SUMMARY" | "TOPIC";
+
+/** What else a memory tells beside its kind. */
+export type Aspect = "PLAN" | "FEELING" | "MISCONCEPTION" | "UNDERSTANDING";
+
+/** Kind of source of something remembered. */
+export type SourceKind = "CHAT" | "LESSON" | "PROMPT_RUN" | "TEACHER" | "SYSTEM";
+
+/** Source of a memory. */
+export interface Source {
   /** Id within the student. */
   id: string;
-  /** Person, place or thing. */
-  kind: EntityKind;
-  /** What it is called; null while locked. */
-  name: string | null;
-}
-
-/** Kind of an entity. */
-export type EntityKind = "PERSON" | "PLACE" | "THING";
-
-/** How much was deleted of a student. */
-export interface Erased {
-  /** Memories, 0 or more. */
-  memories: number;
-  /** Edges of every kind, 0 or more. */
-  edges: number;
-  /** Ledger entries, 0 or more. */
-  ledger: number;
-  /** Facts, 0 or more. */
-  facts: number;
-  /** Uncertainties, 0 or more. */
-  uncertainties: number;
-  /** Jobs, 0 or more. */
-  jobs: number;
-  /** Other nodes: turns, sources, sessions, usage and the like, 0 or more. */
-  other: number;
-}
-
-/** Fact learned from a violated expectation. */
-export interface Fact {
-  /** Id within the student. */
-  id: string;
-  /** The fact, in one sentence. */
-  text: string;
-  /** Key words, lower case. */
-  tags: Array<string>;
-  /** When it was learned (UTC). */
-  createdAt: string;
-  /** When it was ended by itself, not with a memory that tells it. */
-  invalidAt: string | null;
-  /** Why it is in a context; empty elsewhere. */
-  why: Array<string>;
-}
-
-/** Memories and the edges between them. */
-export interface Graph {
-  /** Memories, nearest first, at most 200. */
-  memories: Array<Memory>;
-  /** Edges between them. */
-  edges: Array<Edge>;
-}
-
-/** Numbers of concepts and edges of an import. */
-export interface Imported {
-  /** Concepts, 0 or more. */
-  concepts: number;
-  /** Edges, 0 or more. */
-  edges: number;
-}
-
-/** An exported student that was made anew. */
-export interface ImportedStudent {
-  /** Nodes of the document, 0 or more. */
-  nodes: number;
-  /** Edges of the document, to concepts of the world included, 0 or more. */
-  edges: number;
-  /** Concepts and edges that the world does not have, 0 or more. */
-  leftOut: number;
-  /** True: imported from this document before; nothing was changed. */
-  repeated: boolean;
-  /** Id of the new student. */
-  studentId: string;
-}
-
-/** What was altered by hand in the database. */
-export interface Integrity {
-  /** Whether everything is as the service wrote it. */
-  intact: boolean;
-  /** Keyed hash over all of the student as it is; empty without a record. */
-  hash: string;
-  /** What is there and differs. */
-  altered: Array<string>;
-  /** What is no longer there. */
-  removed: Array<string>;
-  /** What the service never wrote. */
-  added: Array<string>;
-  /** Which properties differ, as id.property. */
-  fields: Array<string>;
-}
-
-/** A piece of work that follows a turn. */
-export interface Job {
-  /** Kind of work. */
-  kind: string;
-  /** Id of the student it is for. */
-  studentId: string;
-  /** Where it stands. */
-  state: JobState;
-  /** Attempts so far, 0 to 5. */
-  attempts: number;
-  /** When it was made (UTC). */
-  createdAt: string;
-  /** When it is tried again (UTC); null: at once. */
-  runAfter: string | null;
-  /** Why the last attempt failed, if one did. */
-  error: string | null;
-  /** Its name within the institution: two students may have jobs of the same id. */
-  id: string;
-}
-
-/** Some jobs, how many there are in all, and where the next page begins. */
-export interface JobPage {
-  /** Jobs of this page, newest first. */
-  items: Array<Job>;
-  /** Value of `after` for the next page; null on the last. */
-  next: string | null;
-  /** Jobs in all pages, 0 or more. */
-  total: number;
-}
-
-/** State of a background job. */
-export type JobState = "WAITING" | "RUNNING" | "DONE" | "DEAD";
-
-/** A concept that a student knows. */
-export interface Known {
-  /** The concept. */
-  concept: Concept;
-  /** How the student feels about it, -1 to 1. */
-  attitude: number;
-  /** How well the student knows it, 0 to 1. */
-  familiarity: number;
-  /** When it was revealed (UTC). */
-  since: string;
-  /** Notes; null: none, or locked. */
-  notes: string | null;
-}
-
-/** Category of a ledger entry. */
-export type LedgerCategory = "PROMISE" | "SECRET" | "DEBT" | "THREAT" | "FACT" | "INSTRUCTION" | "OBSERVATION";
-
-/** Entry of the ledger of information that must not be forgotten. */
-export interface LedgerEntry {
-  /** Id within the student. */
-  id: string;
-  /** What it is. */
-  category: LedgerCategory;
-  /** What must not be forgotten. */
-  content: string | null;
-  /** Short form. */
-  summary: string | null;
-  /** Importance, 0 to 1. */
-  importance: number;
-  /** Words that bring it up. */
-  triggers: Array<string> | null;
-  /** Names that bring it up. */
-  triggerEntities: Array<string> | null;
-  /** Cosine similarity from which on a message brings it up, 0 to 1. */
-  triggerThreshold: number;
-  /** Whether it still comes up: not settled, and not expired. */
-  isActive: boolean;
-  /** When it ceases to come up (UTC); null: never. */
-  expiresAt: string | null;
-  /** When it was added (UTC). */
-  createdAt: string;
-  /** Kind of source it comes from, of several the one that counts most; null: an app has added it. */
-  givenBy: SourceKind | null;
-  /** Why it is in a context, such as `trigger: homework` or `meaning 0.83`; empty elsewhere. */
-  why: Array<string>;
-}
-
-/** An entry to be kept. */
-export interface LedgerInput {
-  /** What it is. */
-  category: LedgerCategory;
-  /** What must not be forgotten, at least one character. */
-  content: string;
-  /** Short form. */
-  summary?: string | null;
-  /** Importance, 0 to 1. */
-  importance?: number | null;
-  /** Words that bring it up. */
-  triggers?: Array<string> | null;
-  /** Names that bring it up. */
-  triggerEntities?: Array<string> | null;
-  /** Cosine similarity from which on a message brings it up, 0 to 1. */
-  triggerThreshold?: number | null;
-  /** When it ceases to come up (UTC); null: never. */
-  expiresAt?: string | null;
-}
-
-/** What there is less of one modality than before; below 0: more. */
-export interface Loss {
-  /** The modality. */
-  modality: Modality;
-  /** Memories less; below 0: more. */
-  nodes: number;
-  /** Shannon entropy of gravity over its memories less, in bits; below 0: more. */
-  entropy: number;
-  /** Sum of gravity less; below 0: more. */
-  gravity: number;
-  /** Sum of the weights of edges at its memories less; below 0: more. */
-  edgeWeight: number;
+  /** Kind of source. */
+  kind: SourceKind;
+  /** Id given by the app: the turnId, or the ref of the observation. */
+  ref: string | null;
+  /** When it was said or observed (UTC). */
+  at: string;
 }
 
 /** Something remembered; gravity is of now. */
@@ -505,6 +111,499 @@ export interface Memory {
   sources: Array<Source>;
 }
 
+/** Advice on an action that rests on memories. */
+export interface ActionCheck {
+  /** Whether to go on; false: clarify first. */
+  proceed: boolean;
+  /** Confidence of the action, cut by 40 % where a memory is in doubt. */
+  confidence: number;
+  /** What cannot be relied on, if anything. */
+  reliabilityWarning: string | null;
+  /** What to ask the student first, if anything. */
+  question: string | null;
+  /** The memories in doubt. */
+  unreliable: Array<Memory>;
+}
+
+/** What an analysis found: structure and numbers, nothing that was said. */
+export interface Analysis {
+  /** A list of objects, one a row, with a value for each column. */
+  rows: unknown;
+  /** Whether there were more rows than these 2,000. */
+  truncated: boolean;
+}
+
+/** A named query for analysts. */
+export interface AnalysisQuery {
+  /** Its name. */
+  name: string;
+  /** The question it answers. */
+  description: string;
+  /** Types of its parameters by name; the institution is the token's. */
+  params: unknown;
+}
+
+/** One feature's part in an importance score; the weights of all features sum to 1. */
+export interface Attention {
+  /** Name of the feature. */
+  feature: string;
+  /** Value of the feature, 0 to 1. */
+  value: number;
+  /** Share in the importance, 0 to 1; the weights of a turn sum to 1. */
+  weight: number;
+}
+
+/** Revision of a belief by a surprise: the prior and the new one, with the ids of their memories. */
+export interface BeliefUpdate {
+  /** Id of the memory that no longer holds, if there is one. */
+  priorId: string | null;
+  /** Id of the memory that holds now. */
+  newId: string;
+  /** What was believed. */
+  priorAssumption: string;
+  /** What is so now. */
+  newUnderstanding: string;
+  /** Confidence of the new belief minus that of the old one, -1 to 1. */
+  confidenceDelta: number;
+}
+
+/** The agent assigned to a student. */
+export interface Companion {
+  /** How it is called. */
+  name: string;
+  /** Who it is and how it speaks. */
+  persona: string;
+  /** Concepts it knows best; they count in importance. */
+  expertise: Array<string>;
+}
+
+/** Why memories are compressed. */
+export type CompressionTrigger = "SESSION_END" | "NODE_LIMIT" | "MANUAL";
+
+/** What there is less of one modality than before; below 0: more. */
+export interface Loss {
+  /** The modality. */
+  modality: Modality;
+  /** Memories less; below 0: more. */
+  nodes: number;
+  /** Shannon entropy of gravity over its memories less, in bits; below 0: more. */
+  entropy: number;
+  /** Sum of gravity less; below 0: more. */
+  gravity: number;
+  /** Sum of the weights of edges at its memories less; below 0: more. */
+  edgeWeight: number;
+}
+
+/** A compression that was done, or would be. */
+export interface Compression {
+  /** Why it was done. */
+  trigger: CompressionTrigger;
+  /** Memories before, 0 or more. */
+  nodesBefore: number;
+  /** Memories afterwards, 0 or more. */
+  nodesAfter: number;
+  /** Edges between memories before, 0 or more. */
+  edgesBefore: number;
+  /** Edges between memories afterwards, 0 or more. */
+  edgesAfter: number;
+  /** Memories that were deleted, 0 or more. */
+  pruned: number;
+  /** Memories that became part of a summary, 0 or more. */
+  merged: number;
+  /** Cycles that were run, 0 to 3. */
+  cycles: number;
+  /** What was lost, by modality. */
+  loss: Array<Loss>;
+  /** Id within the student; null where nothing was written. */
+  id: string | null;
+  /** When it was done (UTC); null where nothing was written. */
+  at: string | null;
+  /** Keyed hash over ids, contents and edges of what is left; null where nothing was written. */
+  integrityHash: string | null;
+}
+
+/** A concept of the institution's world. */
+export interface Concept {
+  /** Id within the institution, 1 to 128 characters. */
+  id: string;
+  /** Its name, 1 to 200 characters; no two concepts have the same. */
+  name: string;
+  /** Other names, in any language, at most 50 of 1 to 200 characters. */
+  aliases: Array<string>;
+  /** What it is, at most 2,000 characters. */
+  description: string | null;
+  /** Subject it belongs to, at most 200 characters. */
+  domain: string | null;
+  /** School year it is taught in, 1 to 20. */
+  grade: number | null;
+  /** Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters. */
+  misconceptions: Array<string>;
+}
+
+/** A concept; one of a known id is changed, so another name renames it. */
+export interface ConceptInput {
+  /** Id within the institution, 1 to 128 characters. */
+  id: string;
+  /** Its name, 1 to 200 characters; no two concepts have the same. */
+  name: string;
+  /** Other names, in any language, at most 50 of 1 to 200 characters. */
+  aliases?: Array<string> | null;
+  /** What it is, at most 2,000 characters. */
+  description?: string | null;
+  /** Subject it belongs to, at most 200 characters. */
+  domain?: string | null;
+  /** School year it is taught in, 1 to 20. */
+  grade?: number | null;
+  /** Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters. */
+  misconceptions?: Array<string> | null;
+}
+
+/** Some concepts, how many there are, and where the next page begins. */
+export interface ConceptPage {
+  /** Concepts of this page, by id. */
+  items: Array<Concept>;
+  /** Concepts in all pages, 0 or more. */
+  total: number;
+  /** Value of `after` for the next page; null on the last. */
+  next: string | null;
+}
+
+/** Kind of danger that a message tells of. */
+export type ConcernKind = "SELF_HARM" | "ABUSE" | "SEXUAL_ABUSE" | "VIOLENCE" | "THREAT_TO_OTHERS" | "NEGLECT" | "EATING" | "SUBSTANCE" | "BULLYING" | "OTHER_DANGER";
+
+/** Danger that a message tells of; nothing of what was said. */
+export interface Concern {
+  /** Id of the concern, for correctConcern. */
+  id: string;
+  /** Kind of danger. */
+  kind: ConcernKind;
+  /** 1 worrying, 2 serious, 3 acute. */
+  urgency: number;
+  /** Whom it concerns: `self` (the student) or `other`. */
+  about: string;
+  /** When it was said (UTC). */
+  at: string;
+  /** Help text that graphmem's reply holds; show it beside a reply of yours. */
+  help: string;
+  /** When it was taken back as a false alarm (UTC); null while it stands. */
+  correctedAt: string | null;
+  /** Whether a person should look now: urgency 2 or 3. */
+  personShouldLook: boolean;
+}
+
+/** A memory that fits, how well, and why it is there. */
+export interface Recalled {
+  /** The memory. */
+  memory: Memory;
+  /** How well it fits, 0 or more; the higher the better. */
+  weight: number;
+  /** Reasons, such as meaning, words or an edge. */
+  why: Array<string>;
+  /** Refs of its sources. */
+  sourceRefs: Array<string>;
+}
+
+/** Category of a ledger entry. */
+export type LedgerCategory = "PROMISE" | "SECRET" | "DEBT" | "THREAT" | "FACT" | "INSTRUCTION" | "OBSERVATION";
+
+/** Entry of the ledger of information that must not be forgotten. */
+export interface LedgerEntry {
+  /** Id within the student. */
+  id: string;
+  /** What it is. */
+  category: LedgerCategory;
+  /** What must not be forgotten. */
+  content: string | null;
+  /** Short form. */
+  summary: string | null;
+  /** Importance, 0 to 1. */
+  importance: number;
+  /** Words that bring it up. */
+  triggers: Array<string> | null;
+  /** Names that bring it up. */
+  triggerEntities: Array<string> | null;
+  /** Cosine similarity from which on a message brings it up, 0 to 1. */
+  triggerThreshold: number;
+  /** Whether it still comes up: not settled, and not expired. */
+  isActive: boolean;
+  /** When it ceases to come up (UTC); null: never. */
+  expiresAt: string | null;
+  /** When it was added (UTC). */
+  createdAt: string;
+  /** Kind of source it comes from, of several the one that counts most; null: an app has added it. */
+  givenBy: SourceKind | null;
+  /** Why it is in a context, such as `trigger: homework` or `meaning 0.83`; empty elsewhere. */
+  why: Array<string>;
+}
+
+/** Fact learned from a violated expectation. */
+export interface Fact {
+  /** Id within the student. */
+  id: string;
+  /** The fact, in one sentence. */
+  text: string;
+  /** Key words, lower case. */
+  tags: Array<string>;
+  /** When it was learned (UTC). */
+  createdAt: string;
+  /** When it was ended by itself, not with a memory that tells it. */
+  invalidAt: string | null;
+  /** Why it is in a context; empty elsewhere. */
+  why: Array<string>;
+}
+
+/** Why something is not sure. */
+export type UncertaintyType = "CONTRADICTION" | "UNVERIFIED" | "STALE" | "AMBIGUOUS";
+
+/** Severity of an uncertainty, lowest first. */
+export type Severity = "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+
+/** Context in which an uncertainty was detected. */
+export type DetectionContext = "INGESTION" | "DRIFT" | "PRE_ACTION" | "CONSOLIDATION";
+
+/** State of an uncertainty. */
+export type UncertaintyState = "OPEN" | "SURFACED" | "RESOLVED" | "DECAYED";
+
+/** Resolution of an uncertainty. */
+export type Resolution = "TEMPORAL_SUPERSEDE" | "EVIDENCE_RESOLVED" | "CONFIDENCE_DOMINANCE" | "USER_CLARIFIED" | "DECAYED" | "NEWER_WINS" | "STRONGER_WINS" | "MANUAL";
+
+/** Type of an edge between two nodes; the values are relationship types. */
+export type EdgeType = "PRECEDES" | "CAUSES" | "ENABLES" | "RELATES_TO" | "CONTRADICTS" | "SUPPORTS" | "REFINES" | "ABSTRACTS" | "EVOKES" | "REMINDS_OF" | "INVOLVES" | "ABOUT" | "LOCATED_AT" | "TEMPORAL_EVOLUTION";
+
+/** A relationship that is in doubt: its type, and the memory it leads to; a side names the one it starts from. */
+export interface RelationshipSide {
+  /** Type of the relationship. */
+  type: EdgeType;
+  /** Id of the memory it leads to. */
+  toId: string;
+}
+
+/** A doubt about one memory, or between two. */
+export interface Uncertainty {
+  /** Id within the student. */
+  id: string;
+  /** Why it is not sure. */
+  type: UncertaintyType;
+  /** How much it matters. */
+  severity: Severity;
+  /** When it was noticed. */
+  detectionContext: DetectionContext;
+  /** Whether time may explain it. */
+  temporalSignal: boolean;
+  /** When it was noticed (UTC). */
+  createdAt: string;
+  /** Where it stands. */
+  state: UncertaintyState;
+  /** How it was settled; null while it is open. */
+  resolution: Resolution | null;
+  /** Times it was raised, 0 or more. */
+  surfacedCount: number;
+  /** When it was settled (UTC); null while it is open. */
+  resolvedAt: string | null;
+  /** Why they are in doubt. */
+  reasoning: string | null;
+  /** When to raise it. */
+  surfaceContext: string | null;
+  /** Details of the resolution. */
+  resolutionDetail: string | null;
+  /** The relationship in doubt that starts from `a`; null where the memory itself is in doubt. */
+  aRelationship: RelationshipSide | null;
+  /** The same of `b`. */
+  bRelationship: RelationshipSide | null;
+  /** The memory in doubt. */
+  a: Memory;
+  /** The other memory, where two do not agree. */
+  b: Memory | null;
+}
+
+/** A message of a conversation as frameworks for language models take it. */
+export interface ContextMessage {
+  /** `system`, `user` or `assistant`. */
+  role: string;
+  /** The text. */
+  content: string;
+}
+
+/** Context for answering a message: a block for the companion's prompt, and the items in it. */
+export interface Context {
+  /** Block for a companion's prompt; empty where nothing is remembered that fits. */
+  prompt: string;
+  /** Tokens of the prompt, 0 to tokenBudget, estimated. */
+  tokens: number;
+  /** Memories in the prompt, best first. */
+  memories: Array<Recalled>;
+  /** Ledger entries in the prompt. */
+  ledger: Array<LedgerEntry>;
+  /** Facts in the prompt. */
+  facts: Array<Fact>;
+  /** Uncertainties in the prompt that may be raised in passing. */
+  weave: Array<Uncertainty>;
+  /** The same for a framework's message list: the latest turns asked for, then the block as a `system` message; the student's message is put after it. */
+  messages: Array<ContextMessage>;
+}
+
+/** A relationship of a student's memory graph. */
+export interface Edge {
+  /** Type of the relationship. */
+  type: EdgeType;
+  /** Strength, 0 to 1. */
+  weight: number;
+  /** Id of the node it starts from. */
+  fromId: string;
+  /** Id of the node it leads to. */
+  toId: string;
+  /** Label of that node: Memory, Entity or Concept. */
+  toLabel: string;
+  /** When it was formed (UTC). */
+  createdAt: string;
+  /** How far it can be relied on. */
+  reliability: Reliability;
+}
+
+/** Kind of an entity. */
+export type EntityKind = "PERSON" | "PLACE" | "THING";
+
+/** A person, place or thing that memories speak of. */
+export interface Entity {
+  /** Id within the student. */
+  id: string;
+  /** Person, place or thing. */
+  kind: EntityKind;
+  /** What it is called; null while locked. */
+  name: string | null;
+}
+
+/** How much was deleted of a student. */
+export interface Erased {
+  /** Memories, 0 or more. */
+  memories: number;
+  /** Edges of every kind, 0 or more. */
+  edges: number;
+  /** Ledger entries, 0 or more. */
+  ledger: number;
+  /** Facts, 0 or more. */
+  facts: number;
+  /** Uncertainties, 0 or more. */
+  uncertainties: number;
+  /** Jobs, 0 or more. */
+  jobs: number;
+  /** Other nodes: turns, sources, sessions, usage and the like, 0 or more. */
+  other: number;
+}
+
+/** Memories and the edges between them. */
+export interface Graph {
+  /** Memories, nearest first, at most 200. */
+  memories: Array<Memory>;
+  /** Edges between them. */
+  edges: Array<Edge>;
+}
+
+/** Numbers of concepts and edges of an import. */
+export interface Imported {
+  /** Concepts, 0 or more. */
+  concepts: number;
+  /** Edges, 0 or more. */
+  edges: number;
+}
+
+/** An exported student that was made anew. */
+export interface ImportedStudent {
+  /** Nodes of the document, 0 or more. */
+  nodes: number;
+  /** Edges of the document, to concepts of the world included, 0 or more. */
+  edges: number;
+  /** Concepts and edges that the world does not have, 0 or more. */
+  leftOut: number;
+  /** True: imported from this document before; nothing was changed. */
+  repeated: boolean;
+  /** Id of the new student. */
+  studentId: string;
+}
+
+/** What was altered by hand in the database. */
+export interface Integrity {
+  /** Whether everything is as the service wrote it. */
+  intact: boolean;
+  /** Keyed hash over all of the student as it is; empty without a record. */
+  hash: string;
+  /** What is there and differs. */
+  altered: Array<string>;
+  /** What is no longer there. */
+  removed: Array<string>;
+  /** What the service never wrote. */
+  added: Array<string>;
+  /** Which properties differ, as id.property. */
+  fields: Array<string>;
+}
+
+/** State of a background job. */
+export type JobState = "WAITING" | "RUNNING" | "DONE" | "DEAD";
+
+/** A piece of work that follows a turn. */
+export interface Job {
+  /** Kind of work. */
+  kind: string;
+  /** Id of the student it is for. */
+  studentId: string;
+  /** Where it stands. */
+  state: JobState;
+  /** Attempts so far, 0 to 5. */
+  attempts: number;
+  /** When it was made (UTC). */
+  createdAt: string;
+  /** When it is tried again (UTC); null: at once. */
+  runAfter: string | null;
+  /** Why the last attempt failed, if one did. */
+  error: string | null;
+  /** Its name within the institution: two students may have jobs of the same id. */
+  id: string;
+}
+
+/** Some jobs, how many there are in all, and where the next page begins. */
+export interface JobPage {
+  /** Jobs of this page, newest first. */
+  items: Array<Job>;
+  /** Value of `after` for the next page; null on the last. */
+  next: string | null;
+  /** Jobs in all pages, 0 or more. */
+  total: number;
+}
+
+/** A concept that a student knows. */
+export interface Known {
+  /** The concept. */
+  concept: Concept;
+  /** How the student feels about it, -1 to 1. */
+  attitude: number;
+  /** How well the student knows it, 0 to 1. */
+  familiarity: number;
+  /** When it was revealed (UTC). */
+  since: string;
+  /** Notes; null: none, or locked. */
+  notes: string | null;
+}
+
+/** An entry to be kept. */
+export interface LedgerInput {
+  /** What it is. */
+  category: LedgerCategory;
+  /** What must not be forgotten, at least one character. */
+  content: string;
+  /** Short form. */
+  summary?: string | null;
+  /** Importance, 0 to 1. */
+  importance?: number | null;
+  /** Words that bring it up. */
+  triggers?: Array<string> | null;
+  /** Names that bring it up. */
+  triggerEntities?: Array<string> | null;
+  /** Cosine similarity from which on a message brings it up, 0 to 1. */
+  triggerThreshold?: number | null;
+  /** When it ceases to come up (UTC); null: never. */
+  expiresAt?: string | null;
+}
+
 /** Something that happened to a memory; of a concern `memory_id` is its own id. */
 export interface MemoryEvent {
   /** `formed`, `reinforced` (said again), `superseded` (holds no longer), `doubted` (uncertain or contradicted), `flashbulb` (never fades from now on), `compressed` (gone into a summary or pruned), `forgotten` (deleted) or `concern` (a message tells of danger). */
@@ -514,9 +613,6 @@ export interface MemoryEvent {
   /** When it was noticed (UTC). */
   at: string;
 }
-
-/** Kind of a memory: traits and concepts are beliefs, episodes observations. */
-export type MemoryKind = "TRAIT" | "CONCEPT" | "EPISODE";
 
 /** Some memories, how many there are, and where the next page begins. */
 export interface MemoryPage {
@@ -528,11 +624,16 @@ export interface MemoryPage {
   total: number;
 }
 
-/** Role of a memory among the others: said once, or made of what was said. */
-export type MemoryRole = "SAID" | "EPISODE" | "LESSON" | "BELIEF" | "PROCEDURE" | "SUMMARY" | "TOPIC";
+/** How practising a concept went: not, with trouble, well, without effort. */
+export type PracticeOutcome = "AGAIN" | "HARD" | "GOOD" | "EASY";
 
-/** In what way something is remembered. */
-export type Modality = "EPISODIC" | "SEMANTIC" | "PROCEDURAL" | "EMOTIONAL" | "SENSORY";
+/** A concept that was practised, and how it went. */
+export interface PractisedInput {
+  /** Id of a concept of the world. */
+  conceptId: string;
+  /** How it went; a lesson that was finished went well. */
+  outcome?: PracticeOutcome | null;
+}
 
 /** Something observed; without a ref it gets one of its own, and sent again it is another observation. */
 export interface ObservationInput {
@@ -560,17 +661,6 @@ export interface OverlayPage {
   edgeIds: Array<string>;
   /** Value of `after` for the next page; null on the last. */
   next: string | null;
-}
-
-/** How practising a concept went: not, with trouble, well, without effort. */
-export type PracticeOutcome = "AGAIN" | "HARD" | "GOOD" | "EASY";
-
-/** A concept that was practised, and how it went. */
-export interface PractisedInput {
-  /** Id of a concept of the world. */
-  conceptId: string;
-  /** How it went; a lesson that was finished went well. */
-  outcome?: PracticeOutcome | null;
 }
 
 /** Prediction of the student's next message, and the keywords of what one needs to know for it. */
@@ -623,6 +713,9 @@ export interface PromptUsage {
   cost: number;
 }
 
+/** State of a question to the student. */
+export type QuestionState = "WAITING" | "ASKED" | "ANSWERED";
+
 /** Something the companion wants to ask the student, queued by a surprise. */
 export interface Question {
   /** Id within the student. */
@@ -633,21 +726,6 @@ export interface Question {
   createdAt: string;
   /** Whether it waits, was asked or was answered. */
   state: QuestionState;
-}
-
-/** State of a question to the student. */
-export type QuestionState = "WAITING" | "ASKED" | "ANSWERED";
-
-/** A memory that fits, how well, and why it is there. */
-export interface Recalled {
-  /** The memory. */
-  memory: Memory;
-  /** How well it fits, 0 or more; the higher the better. */
-  weight: number;
-  /** Reasons, such as meaning, words or an edge. */
-  why: Array<string>;
-  /** Refs of its sources. */
-  sourceRefs: Array<string>;
 }
 
 /** An earlier turn of the running session that fits the message, with its cosine similarity. */
@@ -661,20 +739,6 @@ export interface RecalledTurn {
   /** Cosine similarity with the message, -1 to 1. */
   similarity: number;
 }
-
-/** A relationship that is in doubt: its type, and the memory it leads to; a side names the one it starts from. */
-export interface RelationshipSide {
-  /** Type of the relationship. */
-  type: EdgeType;
-  /** Id of the memory it leads to. */
-  toId: string;
-}
-
-/** Reliability of a memory. */
-export type Reliability = "RELIABLE" | "UNCERTAIN" | "CONTRADICTED" | "SUPERSEDED";
-
-/** Resolution of an uncertainty. */
-export type Resolution = "TEMPORAL_SUPERSEDE" | "EVIDENCE_RESOLVED" | "CONFIDENCE_DOMINANCE" | "USER_CLARIFIED" | "DECAYED" | "NEWER_WINS" | "STRONGER_WINS" | "MANUAL";
 
 /** What is known of a long-lived bearer token: all but the token itself. */
 export interface ServiceToken {
@@ -704,24 +768,6 @@ export interface Session {
   endsAt: string;
 }
 
-/** Severity of an uncertainty, lowest first. */
-export type Severity = "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
-
-/** Source of a memory. */
-export interface Source {
-  /** Id within the student. */
-  id: string;
-  /** Kind of source. */
-  kind: SourceKind;
-  /** Id given by the app: the turnId, or the ref of the observation. */
-  ref: string | null;
-  /** When it was said or observed (UTC). */
-  at: string;
-}
-
-/** Kind of source of something remembered. */
-export type SourceKind = "CHAT" | "LESSON" | "PROMPT_RUN" | "TEACHER" | "SYSTEM";
-
 /** Strategy that a surprise suggests. */
 export type Strategy = "NONE" | "DEEP_EXTRACTION" | "CONNECT_PRIOR" | "ASK_FOLLOW_UP_QUESTIONS" | "SELF_REFLECT";
 
@@ -749,16 +795,6 @@ export interface Student {
   waitingJobs: number;
 }
 
-/** Some students, how many there are in all, and where the next page begins, if there is one. */
-export interface StudentPage {
-  /** Students of this page, by id. */
-  items: Array<StudentSummary>;
-  /** Students in all pages, 0 or more. */
-  total: number;
-  /** Value of `after` for the next page; null on the last. */
-  next: string | null;
-}
-
 /** A student in a list: counts only. */
 export interface StudentSummary {
   /** Id within the institution. */
@@ -769,6 +805,16 @@ export interface StudentSummary {
   memoryCount: number;
   /** Jobs that are not done yet, or wait for a session; 0 or more. */
   waitingJobs: number;
+}
+
+/** Some students, how many there are in all, and where the next page begins, if there is one. */
+export interface StudentPage {
+  /** Students of this page, by id. */
+  items: Array<StudentSummary>;
+  /** Students in all pages, 0 or more. */
+  total: number;
+  /** Value of `after` for the next page; null on the last. */
+  next: string | null;
 }
 
 /** Something that was done about a surprise. */
@@ -784,9 +830,6 @@ export interface SurpriseAction {
   /** Lesson for the companion itself. */
   reflection: string | null;
 }
-
-/** Levels of surprise, lowest first. */
-export type SurpriseLevel = "NORMAL" | "BOUNDARY" | "COGNITIVE_DISSONANCE" | "PARADIGM_SHIFT";
 
 /** All that a surprise led to; kept sealed on its episode. */
 export interface SurpriseResponse {
@@ -804,6 +847,20 @@ export interface SurpriseResponse {
   actions: Array<SurpriseAction>;
   /** Whether the offline mind analysed it. */
   offline: boolean;
+}
+
+/** Usage of language-model calls; `cost` in US dollars. */
+export interface Usage {
+  /** Number of model calls, 0 or more. */
+  calls: number;
+  /** Tokens sent to models, 0 or more. */
+  inputTokens: number;
+  /** Tokens that models wrote, 0 or more. */
+  outputTokens: number;
+  /** Cost in US dollars, 0 or more. */
+  cost: number;
+  /** The same by the kind of question that was asked. */
+  prompts: Array<PromptUsage>;
 }
 
 /** A message answered: what was expected, how surprising it was, what was learned and recalled. */
@@ -864,80 +921,8 @@ export interface TurnEvent {
   turn: Turn | null;
 }
 
-/** A doubt about one memory, or between two. */
-export interface Uncertainty {
-  /** Id within the student. */
-  id: string;
-  /** Why it is not sure. */
-  type: UncertaintyType;
-  /** How much it matters. */
-  severity: Severity;
-  /** When it was noticed. */
-  detectionContext: DetectionContext;
-  /** Whether time may explain it. */
-  temporalSignal: boolean;
-  /** When it was noticed (UTC). */
-  createdAt: string;
-  /** Where it stands. */
-  state: UncertaintyState;
-  /** How it was settled; null while it is open. */
-  resolution: Resolution | null;
-  /** Times it was raised, 0 or more. */
-  surfacedCount: number;
-  /** When it was settled (UTC); null while it is open. */
-  resolvedAt: string | null;
-  /** Why they are in doubt. */
-  reasoning: string | null;
-  /** When to raise it. */
-  surfaceContext: string | null;
-  /** Details of the resolution. */
-  resolutionDetail: string | null;
-  /** The relationship in doubt that starts from `a`; null where the memory itself is in doubt. */
-  aRelationship: RelationshipSide | null;
-  /** The same of `b`. */
-  bRelationship: RelationshipSide | null;
-  /** The memory in doubt. */
-  a: Memory;
-  /** The other memory, where two do not agree. */
-  b: Memory | null;
-}
-
-/** State of an uncertainty. */
-export type UncertaintyState = "OPEN" | "SURFACED" | "RESOLVED" | "DECAYED";
-
-/** Why something is not sure. */
-export type UncertaintyType = "CONTRADICTION" | "UNVERIFIED" | "STALE" | "AMBIGUOUS";
-
-/** Usage of language-model calls; `cost` in US dollars. */
-export interface Usage {
-  /** Number of model calls, 0 or more. */
-  calls: number;
-  /** Tokens sent to models, 0 or more. */
-  inputTokens: number;
-  /** Tokens that models wrote, 0 or more. */
-  outputTokens: number;
-  /** Cost in US dollars, 0 or more. */
-  cost: number;
-  /** The same by the kind of question that was asked. */
-  prompts: Array<PromptUsage>;
-}
-
 /** Verdict on a surprise, given afterwards. */
 export type Verdict = "WAS_IMPORTANT" | "WAS_NOT_IMPORTANT";
-
-/** Wellbeing of a student without anything that was said: counts, means, and concerns. */
-export interface Wellbeing {
-  /** Weeks asked for, oldest first. */
-  weeks: Array<WellbeingWeek>;
-  /** Concerns of these weeks, newest first, at most 200; those taken back too. */
-  concerns: Array<Concern>;
-  /** Concerns that nobody has taken back, ever; 0 or more. */
-  openThreats: number;
-  /** Whether a concern of these weeks still stands: look at it. */
-  flag: boolean;
-  /** Id of the student. */
-  studentId: string;
-}
 
 /** Counts and means of a week of a student, of what is clear; means are None where there is nothing to count. */
 export interface WellbeingWeek {
@@ -957,6 +942,20 @@ export interface WellbeingWeek {
   meanSurprise: number | null;
 }
 
+/** Wellbeing of a student without anything that was said: counts, means, and concerns. */
+export interface Wellbeing {
+  /** Weeks asked for, oldest first. */
+  weeks: Array<WellbeingWeek>;
+  /** Concerns of these weeks, newest first, at most 200; those taken back too. */
+  concerns: Array<Concern>;
+  /** Concerns that nobody has taken back, ever; 0 or more. */
+  openThreats: number;
+  /** Whether a concern of these weeks still stands: look at it. */
+  flag: boolean;
+  /** Id of the student. */
+  studentId: string;
+}
+
 /** An edge between two concepts; one of a known id is changed. */
 export interface WorldEdgeInput {
   /** Id within the institution, 1 to 128 characters. */
@@ -970,57 +969,57 @@ export interface WorldEdgeInput {
 }
 
 const FRAGMENTS: Record<string, string> = {
-    "ActionCheck": "fragment ActionCheck on ActionCheck { proceed confidence reliabilityWarning question unreliable { ...Memory } }",
-    "Analysis": "fragment Analysis on Analysis { rows truncated }",
-    "AnalysisQuery": "fragment AnalysisQuery on AnalysisQuery { name description params }",
-    "Attention": "fragment Attention on Attention { feature value weight }",
-    "BeliefUpdate": "fragment BeliefUpdate on BeliefUpdate { priorId newId priorAssumption newUnderstanding confidenceDelta }",
-    "Companion": "fragment Companion on Companion { name persona expertise }",
-    "Compression": "fragment Compression on Compression { trigger nodesBefore nodesAfter edgesBefore edgesAfter pruned merged cycles loss { ...Loss } id at integrityHash }",
-    "Concept": "fragment Concept on Concept { id name aliases description domain grade misconceptions }",
-    "ConceptPage": "fragment ConceptPage on ConceptPage { items { ...Concept } total next }",
-    "Concern": "fragment Concern on Concern { id kind urgency about at help correctedAt personShouldLook }",
-    "Context": "fragment Context on Context { prompt tokens memories { ...Recalled } ledger { ...LedgerEntry } facts { ...Fact } weave { ...Uncertainty } messages { ...ContextMessage } }",
-    "ContextMessage": "fragment ContextMessage on ContextMessage { role content }",
-    "Edge": "fragment Edge on Edge { type weight fromId toId toLabel createdAt reliability }",
-    "Entity": "fragment Entity on Entity { id kind name }",
-    "Erased": "fragment Erased on Erased { memories edges ledger facts uncertainties jobs other }",
-    "Fact": "fragment Fact on Fact { id text tags createdAt invalidAt why }",
-    "Graph": "fragment Graph on Graph { memories { ...Memory } edges { ...Edge } }",
-    "Imported": "fragment Imported on Imported { concepts edges }",
-    "ImportedStudent": "fragment ImportedStudent on ImportedStudent { nodes edges leftOut repeated studentId }",
-    "Integrity": "fragment Integrity on Integrity { intact hash altered removed added fields }",
-    "Job": "fragment Job on Job { kind studentId state attempts createdAt runAfter error id }",
-    "JobPage": "fragment JobPage on JobPage { items { ...Job } next total }",
-    "Known": "fragment Known on Known { concept { ...Concept } attitude familiarity since notes }",
-    "LedgerEntry": "fragment LedgerEntry on LedgerEntry { id category content summary importance triggers triggerEntities triggerThreshold isActive expiresAt createdAt givenBy why }",
-    "Loss": "fragment Loss on Loss { modality nodes entropy gravity edgeWeight }",
-    "Memory": "fragment Memory on Memory { id modality kind domain content @include(if: $opened) speaker gravity salience confidence strength valence timestamp lastAccessed accessCount reliability reinforcementCount snr importance surprise surpriseLevel flashbulb validAt invalidAt mergedCount contentHash consolidated inLedger role aspect quote utcOffset outdatedAt sources { ...Source } }",
-    "MemoryEvent": "fragment MemoryEvent on MemoryEvent { kind memoryId at }",
-    "MemoryPage": "fragment MemoryPage on MemoryPage { items { ...Memory } next total }",
-    "OverlayPage": "fragment OverlayPage on OverlayPage { items { ...Known } total edgeIds next }",
-    "Prediction": "fragment Prediction on Prediction { text neededInfo }",
-    "Progress": "fragment Progress on Progress { concept { ...Concept } familiarity trend lastPractised dueAt fadesAt evidence }",
-    "ProgressPage": "fragment ProgressPage on ProgressPage { items { ...Progress } total next }",
-    "PromptUsage": "fragment PromptUsage on PromptUsage { prompt calls inputTokens outputTokens cost }",
-    "Question": "fragment Question on Question { id text createdAt state }",
-    "Recalled": "fragment Recalled on Recalled { memory { ...Memory } weight why sourceRefs }",
-    "RecalledTurn": "fragment RecalledTurn on RecalledTurn { seq text reply similarity }",
-    "RelationshipSide": "fragment RelationshipSide on RelationshipSide { type toId }",
-    "ServiceToken": "fragment ServiceToken on ServiceToken { id name role createdAt expiresAt usedAt revokedAt }",
-    "Session": "fragment Session on Session { token expiresAt endsAt }",
-    "Source": "fragment Source on Source { id kind ref at }",
-    "Student": "fragment Student on Student { id createdAt tolerance displayName companion { ...Companion } recoveries timeZone locked memoryCount waitingJobs }",
-    "StudentPage": "fragment StudentPage on StudentPage { items { ...StudentSummary } total next }",
-    "StudentSummary": "fragment StudentSummary on StudentSummary { id createdAt memoryCount waitingJobs }",
-    "SurpriseAction": "fragment SurpriseAction on SurpriseAction { kind factCount episodeIds questions reflection }",
-    "SurpriseResponse": "fragment SurpriseResponse on SurpriseResponse { level signal explanation strategy beliefUpdates { ...BeliefUpdate } actions { ...SurpriseAction } offline }",
-    "Turn": "fragment Turn on Turn { turnId reply degraded match matched learnedFact { ...Fact } surprise level importance threshold attention { ...Attention } recalled { ...Recalled } ledger { ...LedgerEntry } recalledFacts { ...Fact } recalledTurns { ...RecalledTurn } jobs { ...Job } usage { ...Usage } concern { ...Concern } repeated weave { ...Uncertainty } parrotMatch nextPrediction { ...Prediction } kept }",
-    "TurnEvent": "fragment TurnEvent on TurnEvent { token turn { ...Turn } }",
-    "Uncertainty": "fragment Uncertainty on Uncertainty { id type severity detectionContext temporalSignal createdAt state resolution surfacedCount resolvedAt reasoning surfaceContext resolutionDetail aRelationship { ...RelationshipSide } bRelationship { ...RelationshipSide } a { ...Memory } b { ...Memory } }",
-    "Usage": "fragment Usage on Usage { calls inputTokens outputTokens cost prompts { ...PromptUsage } }",
-    "Wellbeing": "fragment Wellbeing on Wellbeing { weeks { ...WellbeingWeek } concerns { ...Concern } openThreats flag studentId }",
-    "WellbeingWeek": "fragment WellbeingWeek on WellbeingWeek { week turns meanValence emotionalMemories threats secrets meanSurprise }",
+  "ActionCheck": "fragment ActionCheck on ActionCheck { proceed confidence reliabilityWarning question unreliable { ...Memory } }",
+  "Analysis": "fragment Analysis on Analysis { rows truncated }",
+  "AnalysisQuery": "fragment AnalysisQuery on AnalysisQuery { name description params }",
+  "Attention": "fragment Attention on Attention { feature value weight }",
+  "BeliefUpdate": "fragment BeliefUpdate on BeliefUpdate { priorId newId priorAssumption newUnderstanding confidenceDelta }",
+  "Companion": "fragment Companion on Companion { name persona expertise }",
+  "Compression": "fragment Compression on Compression { trigger nodesBefore nodesAfter edgesBefore edgesAfter pruned merged cycles loss { ...Loss } id at integrityHash }",
+  "Concept": "fragment Concept on Concept { id name aliases description domain grade misconceptions }",
+  "ConceptPage": "fragment ConceptPage on ConceptPage { items { ...Concept } total next }",
+  "Concern": "fragment Concern on Concern { id kind urgency about at help correctedAt personShouldLook }",
+  "Context": "fragment Context on Context { prompt tokens memories { ...Recalled } ledger { ...LedgerEntry } facts { ...Fact } weave { ...Uncertainty } messages { ...ContextMessage } }",
+  "ContextMessage": "fragment ContextMessage on ContextMessage { role content }",
+  "Edge": "fragment Edge on Edge { type weight fromId toId toLabel createdAt reliability }",
+  "Entity": "fragment Entity on Entity { id kind name }",
+  "Erased": "fragment Erased on Erased { memories edges ledger facts uncertainties jobs other }",
+  "Fact": "fragment Fact on Fact { id text tags createdAt invalidAt why }",
+  "Graph": "fragment Graph on Graph { memories { ...Memory } edges { ...Edge } }",
+  "Imported": "fragment Imported on Imported { concepts edges }",
+  "ImportedStudent": "fragment ImportedStudent on ImportedStudent { nodes edges leftOut repeated studentId }",
+  "Integrity": "fragment Integrity on Integrity { intact hash altered removed added fields }",
+  "Job": "fragment Job on Job { kind studentId state attempts createdAt runAfter error id }",
+  "JobPage": "fragment JobPage on JobPage { items { ...Job } next total }",
+  "Known": "fragment Known on Known { concept { ...Concept } attitude familiarity since notes }",
+  "LedgerEntry": "fragment LedgerEntry on LedgerEntry { id category content summary importance triggers triggerEntities triggerThreshold isActive expiresAt createdAt givenBy why }",
+  "Loss": "fragment Loss on Loss { modality nodes entropy gravity edgeWeight }",
+  "Memory": "fragment Memory on Memory { id modality kind domain content @include(if: $opened) speaker gravity salience confidence strength valence timestamp lastAccessed accessCount reliability reinforcementCount snr importance surprise surpriseLevel flashbulb validAt invalidAt mergedCount contentHash consolidated inLedger role aspect quote utcOffset outdatedAt sources { ...Source } }",
+  "MemoryEvent": "fragment MemoryEvent on MemoryEvent { kind memoryId at }",
+  "MemoryPage": "fragment MemoryPage on MemoryPage { items { ...Memory } next total }",
+  "OverlayPage": "fragment OverlayPage on OverlayPage { items { ...Known } total edgeIds next }",
+  "Prediction": "fragment Prediction on Prediction { text neededInfo }",
+  "Progress": "fragment Progress on Progress { concept { ...Concept } familiarity trend lastPractised dueAt fadesAt evidence }",
+  "ProgressPage": "fragment ProgressPage on ProgressPage { items { ...Progress } total next }",
+  "PromptUsage": "fragment PromptUsage on PromptUsage { prompt calls inputTokens outputTokens cost }",
+  "Question": "fragment Question on Question { id text createdAt state }",
+  "Recalled": "fragment Recalled on Recalled { memory { ...Memory } weight why sourceRefs }",
+  "RecalledTurn": "fragment RecalledTurn on RecalledTurn { seq text reply similarity }",
+  "RelationshipSide": "fragment RelationshipSide on RelationshipSide { type toId }",
+  "ServiceToken": "fragment ServiceToken on ServiceToken { id name role createdAt expiresAt usedAt revokedAt }",
+  "Session": "fragment Session on Session { token expiresAt endsAt }",
+  "Source": "fragment Source on Source { id kind ref at }",
+  "Student": "fragment Student on Student { id createdAt tolerance displayName companion { ...Companion } recoveries timeZone locked memoryCount waitingJobs }",
+  "StudentPage": "fragment StudentPage on StudentPage { items { ...StudentSummary } total next }",
+  "StudentSummary": "fragment StudentSummary on StudentSummary { id createdAt memoryCount waitingJobs }",
+  "SurpriseAction": "fragment SurpriseAction on SurpriseAction { kind factCount episodeIds questions reflection }",
+  "SurpriseResponse": "fragment SurpriseResponse on SurpriseResponse { level signal explanation strategy beliefUpdates { ...BeliefUpdate } actions { ...SurpriseAction } offline }",
+  "Turn": "fragment Turn on Turn { turnId reply degraded match matched learnedFact { ...Fact } surprise level importance threshold attention { ...Attention } recalled { ...Recalled } ledger { ...LedgerEntry } recalledFacts { ...Fact } recalledTurns { ...RecalledTurn } jobs { ...Job } usage { ...Usage } concern { ...Concern } repeated weave { ...Uncertainty } parrotMatch nextPrediction { ...Prediction } kept }",
+  "TurnEvent": "fragment TurnEvent on TurnEvent { token turn { ...Turn } }",
+  "Uncertainty": "fragment Uncertainty on Uncertainty { id type severity detectionContext temporalSignal createdAt state resolution surfacedCount resolvedAt reasoning surfaceContext resolutionDetail aRelationship { ...RelationshipSide } bRelationship { ...RelationshipSide } a { ...Memory } b { ...Memory } }",
+  "Usage": "fragment Usage on Usage { calls inputTokens outputTokens cost prompts { ...PromptUsage } }",
+  "Wellbeing": "fragment Wellbeing on Wellbeing { weeks { ...WellbeingWeek } concerns { ...Concern } openThreats flag studentId }",
+  "WellbeingWeek": "fragment WellbeingWeek on WellbeingWeek { week turns meanValence emotionalMemories threats secrets meanSurprise }",
 };
 
 function document(operation: string, ...names: string[]): string {
