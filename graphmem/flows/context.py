@@ -47,9 +47,10 @@ from graphmem.search.ranking import (
     secret_ids,
     standing_profile,
     tentative_memories,
+    with_threads,
 )
 from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS
-from graphmem.search.selection import shown
+from graphmem.search.selection import fitting_lines, shown
 from graphmem.store import turns
 from graphmem.store.ledger import StoredEntry
 from graphmem.store.turns import WORKING_MEMORY
@@ -408,9 +409,11 @@ class _Search:
         return self.asking.as_of is not None
 
     def is_clear(self, memory_id: str) -> bool:
-        """True of a memory that is held and names no hidden concept."""
+        """True of a memory that is held and names no hidden concept; an episode holds memories, and is none to show."""
         memory = self.held.index.get(memory_id)
-        return memory is not None and not self.fog.hides(memory, self.held.index.vector(memory_id))
+        if memory is None or (memory.role is MemoryRole.EPISODE and MemoryRole.EPISODE not in self.asking.roles):
+            return False
+        return not self.fog.hides(memory, self.held.index.vector(memory_id))
 
 
 def _selected(
@@ -430,7 +433,7 @@ def _selected(
     profile: list[Recalled] = []
     if asking.limit:
         parts = {memory_id: part for memory_id, part in held.parts.items() if not fog or wanted.is_clear(memory_id)}
-        standing = standing_profile(held.index, parts, moment, own, past=past)
+        standing = standing_profile(held.index, parts, moment, query.vector, past=past)
         whole = wanted.asked_for is AskedFor.OVERVIEW
         profile = [each for each in standing if whole or parts[each.memory.id][0] is ProfilePart.NEED]
         found = _with_others(wanted, found, standing)
@@ -456,14 +459,17 @@ def _with_others(wanted: _Search, found: Sequence[Recalled], standing: Sequence[
     index, moment, asks = wanted.held.index, wanted.moment, wanted.asked_for is not AskedFor.OTHER
     others = list[Recalled]()
     if wanted.asking.unformed or asks:
-        near = [] if wanted.of_past else nearest_memories(index, wanted.held.edges, wanted.own, moment)
+        near = [] if wanted.of_past else nearest_memories(index, wanted.held.edges, wanted.query.vector, moment)
         clear = (each for each in near if wanted.is_clear(each.memory.id))
         others = [*standing, *(each for each in clear if asks or NO_LONGER not in each.why)]
     lines: dict[str, Recalled] = {}
     for each in (*found, *others):
         lines.setdefault(each.memory.id, each)
     judged_lines = judged(list(lines.values()), wanted.asking.doc, wanted.held.name)
-    return as_asked_for(judged_lines, index, moment, wanted.asked_for, wanted.is_clear)
+    found = as_asked_for(judged_lines, index, moment, wanted.asked_for, wanted.is_clear)
+    if wanted.of_past or not asks:
+        return found
+    return with_threads(found, fitting_lines(found), index, moment, wanted.is_clear)
 
 
 def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Tentative]:

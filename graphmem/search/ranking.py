@@ -28,7 +28,7 @@ from graphmem.search.index import MAX_SNR, SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import gravity_now, mmr, weight
 from graphmem.text.answering import about_odds, telling_stems
-from graphmem.text.clauses import is_fragment
+from graphmem.text.clauses import is_fragment, leans
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import FIRST_PERSON
 from graphmem.text.likeness import gist, is_said_by
@@ -46,6 +46,11 @@ NO_LONGER, BY_MEANING = "held once", "near by meaning"
 """Reasons of what holds no longer, and of what no word has found."""
 LOOKED_AT = 24
 """Memories nearest by meaning that are looked at."""
+TOGETHER, SAME_SUBJECT = 0.25, 0.3
+"""Likeness from which two statements of one message, or a statement and a later one that shares a telling word, are of
+one subject."""
+NEWEST = 2
+"""Most later statements on its subject that are shown with one."""
 PARTS_TOLD = 3
 """Most parts of a score that are told as reasons."""
 STANDING_PARTS = {ProfilePart.NEED: 5, ProfilePart.IDENTITY: 5, ProfilePart.GOAL: 3}
@@ -279,6 +284,58 @@ def as_asked_for(
         found = [each for each in found if each.memory.role is not MemoryRole.LESSON]
     ids = {each.memory.id for each in whole}
     return [*whole, *(each for each in found if each.memory.id not in ids)]
+
+
+def with_threads(
+    found: Sequence[Recalled],
+    likely: Sequence[Recalled],
+    index: SearchIndex,
+    moment: datetime,
+    clear: Callable[[str], bool],
+) -> list[Recalled]:
+    """Return found lines, the likely ones followed by what belongs beside them, as likely as they are.
+
+    A statement shown alone may have changed since ("he is called Biscuit", "Biscuit died"), and a part of a message may
+    hold no answer.
+
+    Parameters
+    ----------
+    found : best first, with their chances
+    likely : lines of `found` that are to be shown
+    index : SearchIndex, only read
+    moment : datetime
+    clear : true of the id of a memory that may be shown
+
+    Source: spec 10.6 (threads).
+    """
+    lines = dict[str, Recalled]()
+    for each in likely:
+        lines.setdefault(each.memory.id, each)
+        for memory, why in _thread(each.memory, index, moment) if _is_statement(each.memory, moment) else ():
+            if clear(memory.id) and memory.id not in lines:
+                gravity, reasons = gravity_now(memory, moment), (f"{why} {each.memory.id}",)
+                lines[memory.id] = replace(each, memory=memory, gravity=gravity, why=reasons)
+    return [*lines.values(), *(each for each in found if each.memory.id not in lines)]
+
+
+def _thread(memory: Memory, index: SearchIndex, moment: datetime) -> Iterable[tuple[Memory, str]]:
+    """Return statements of the same message that belong to one, then the newest ones since on its subject."""
+    said = Doc(memory.content or "")
+    about, alone, since = telling_stems(said), not leans(said), list[Memory]()
+    for other, cosine in index.nearest_of([memory.id], LOOKED_AT).get(memory.id, ()):
+        if not _is_statement(other, moment):
+            continue
+        text = Doc(other.content or "")
+        if other.timestamp == memory.timestamp and other.source_refs == memory.source_refs:
+            if cosine >= TOGETHER or leans(text) or not alone:
+                yield other, "beside"
+        elif other.timestamp > memory.timestamp and cosine >= SAME_SUBJECT and about & telling_stems(text):
+            since.append(other)
+    yield from ((other, "since") for other in sorted(since, key=lambda other: other.timestamp)[-NEWEST:])
+
+
+def _is_statement(memory: Memory, moment: datetime) -> bool:
+    return memory.role is MemoryRole.SAID and _stands(memory, moment, past=False)
 
 
 def last_session_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:

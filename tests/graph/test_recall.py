@@ -93,14 +93,14 @@ async def test_what_hangs_together_with_a_hit_comes_along_and_says_so(gm: Graphm
     assert not any(each.why[0].startswith("hop from ") for each in found)
 
 
-async def test_nothing_is_reached_through_an_episode(gm: Graphmem, ann: Pupil) -> None:
+async def test_no_episode_is_found_along_edges(gm: Graphmem, ann: Pupil) -> None:
     by_text = await lived(gm, ann)
     one, between, other = (by_text[text].id for text in (LIFE[5], LIFE[0], LIFE[1]))
     await changed(gm, ann.who, "MATCH (:Memory {institution: $i, student_id: $s})-[r]-(:Memory) DELETE r")
     for memory_id in (one, other):
         await linked(gm, ann, between, memory_id, "ABSTRACTS", 1.0)
     with_role = "MATCH (m:Memory {institution: $i, student_id: $s, id: $id}) SET m.role = $role"
-    for role, reached in (("episode", {between}), ("said", {between, other})):
+    for role, reached in (("episode", set[str]()), ("said", {between, other})):
         await changed(gm, ann.who, with_role, id=between, role=role)
         gm.cache.drop_memories(ann.who)
         found = await recall(gm, ann.session, "matchboxes", 20, None)
@@ -239,6 +239,37 @@ async def test_the_block_is_as_a_companion_reads_it(gm: Graphmem, ann: Pupil) ->
     ledger = lines[lines.index("Critical facts (ledger):") :]
     assert any(line.startswith(f"- [promise] {promise} (") for line in ledger)
     assert any(line.startswith("- [") and ", gravity=" in line and LIFE[1] in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "lines", "reason"),
+    [
+        pytest.param(
+            ("My guinea pig is called Biscuit, he is orange and white.", "Biscuit died on Sunday."),
+            "What is the name of her guinea pig?",
+            (0, 1),
+            "since",
+            id="a statement brings what was said of it since",
+        ),
+        pytest.param(
+            ("I am Name and I am in year five now.",),
+            "Which instrument does Name play?",
+            (),
+            "",
+            id="a name is no subject",
+        ),
+    ],
+)
+async def test_context_threads(
+    gm: Graphmem, ann: Pupil, texts: tuple[str, ...], question: str, lines: tuple[int, ...], reason: str
+) -> None:
+    await lived(gm, ann, texts)
+    found = await context(gm, ann.session, question, 2000, None)
+    statements = [part.strip() for text in texts for part in re.split(r"(?<=[.]) ", text)]
+    assert [m.memory.content for m in sorted(found.memories, key=lambda m: m.memory.timestamp)] == [
+        statements[place] for place in lines
+    ]
+    assert any(why.startswith(reason) for m in found.memories for why in m.why) is bool(lines)
 
 
 async def test_what_a_student_said_can_neither_open_nor_close_the_block(gm: Graphmem, ann: Pupil) -> None:
