@@ -1,6 +1,6 @@
 // Lock a student, check what some changes were decided on, and finish the job that they come from.
 // No row when the job is another worker's by now; `current` false, and nothing is changed, when memories changed since they were read.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, job_id: str, lease: str, known: int, memories: bool, turns: bool, now: datetime
 // returns: current: bool, written: int, version: int, facts: int

@@ -1,5 +1,5 @@
 // Create nodes; one of a known id stays as it is.
-// mode: write
+// mode: write, planned
 // scope: student
 // nodes: Memory, Uncertainty
 // params: institution: str, student_id: str, rows: list

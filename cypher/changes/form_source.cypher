@@ -1,5 +1,5 @@
 // Mark a source as formed, and let its new memories belong to the episode under way.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, source_id: str, source_kinds: list, source_ref: str, snr: int, ids: list, written: int, now: datetime
 // returns: memories: int, touched: list of map

@@ -1,6 +1,6 @@
 // Link nodes that exist; a relationship that exists keeps the greater weight, and of a doubt there is one for each side.
 // A memory that a relationship starts from counts as written, so that others see it.
-// mode: write
+// mode: write, planned
 // scope: student
 // nodes: Memory-Memory, Memory-Concept, Uncertainty-Memory
 // params: institution: str, student_id: str, rows: list, written: int

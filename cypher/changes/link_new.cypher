@@ -1,5 +1,5 @@
 // Link nodes to others, which are created where they are not known.
-// mode: write
+// mode: write, planned
 // scope: student
 // nodes: Memory-Entity, Memory-Question, Memory-Reflection, Student-Compression
 // params: institution: str, student_id: str, rows: list

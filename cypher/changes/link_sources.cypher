@@ -1,5 +1,5 @@
 // Link memories to the sources that they come from; a source is created where it is not known.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, rows: list
 // returns: touched: list of map

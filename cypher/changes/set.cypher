@@ -1,5 +1,5 @@
 // Set properties of nodes that exist; a null value removes its property.
-// mode: write
+// mode: write, planned
 // scope: student
 // nodes: Memory, Uncertainty, Companion
 // params: institution: str, student_id: str, rows: list

@@ -1,5 +1,5 @@
 // Start an episode: it abstracts the memories of its message and of later ones, and is under way unless a newer one is.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, episode_id: str, source_id: str, source_kinds: list, source_ref: str, written: int, now: datetime
 // returns: episodes: int, touched: list of map

@@ -1,5 +1,5 @@
 // The companion that an institution's new students get; no row where none was set.
-// mode: read
+// mode: read, planned
 // scope: institution
 // params: institution: str
 // returns: name: str, persona: str, expertise: list of str

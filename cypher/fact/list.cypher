@@ -1,5 +1,5 @@
 // A student's facts, newest first; those learned by a moment, where one is given.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, as_of: datetime or null, limit: int
 // returns: facts: list of map

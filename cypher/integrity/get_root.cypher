@@ -1,5 +1,5 @@
 // The root of a manifest, and how many notes were not taken in yet.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str
 // returns: root: bytes, notes: int

@@ -1,5 +1,5 @@
 // Relationships of some types of some nodes of a student.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, places: map, sources: list, companion: bool, concepts: list of str, discovered: list of str
 // returns: type: str, from_labels: list of str, from: map, to_labels: list of str, to: map, properties: map

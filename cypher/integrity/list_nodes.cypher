@@ -1,5 +1,5 @@
 // Some nodes of a student by what is unique of them, without embeddings.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, student: bool, companion: bool, ids: map, sources: list
 // returns: label: str, id: str, labels: list of str, properties: map

@@ -1,5 +1,5 @@
 // The root of a manifest with the notes that were not taken in yet.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, limit: int
 // returns: root: bytes, notes: list of [id: str, content: bytes or null]

@@ -1,5 +1,5 @@
 // Pages of a manifest: some by number, or all of them.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, numbers: list of int
 // returns: number: int, content: bytes

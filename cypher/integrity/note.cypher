@@ -1,5 +1,5 @@
 // Note what a write touched, sealed with the server secret.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, manifest_note_id: str, manifest_note: bytes
 // returns: 

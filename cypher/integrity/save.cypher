@@ -1,6 +1,6 @@
 // Save pages and the root of a manifest, and delete the notes that are taken in; a page without content is deleted.
 // No row, and nothing is changed, when the root is another one than before.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, now: datetime, root_before: bytes, root: bytes, pages: list, notes: list of str
 // returns: saved: bool

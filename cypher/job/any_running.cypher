@@ -1,5 +1,5 @@
 // Existence of a job of a student that a worker holds a lease on.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, now: datetime
 // returns: runs: bool

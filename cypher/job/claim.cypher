@@ -1,6 +1,6 @@
 // Lease a student's longest due jobs of some kinds to a worker, while the session runs.
 // None where `alone` is wanted and somebody else holds a job of the student.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, session_id: str, kinds: list, limit: int, lease: str, lease_until: datetime, alone: bool, now: datetime
 // returns: id: str, kind: str, attempts: int, payload: bytes, seq: int

@@ -1,5 +1,5 @@
 // The newest waiting jobs of some kinds of a student, newest first, whoever holds them; payloads of those not held.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, kinds: list, held: list, limit: int
 // returns: jobs: list of [id: str, kind: str, payload: bytes or null]

@@ -1,5 +1,5 @@
 // A student's ledger, newest first, all of it or of one category, active or not. Nothing when the session has ended.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, session_id: str, category: str, active: bool, now: datetime
 // returns: version: int, entries: list of map

@@ -1,5 +1,5 @@
 // Some memories of a student by their ids.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, ids: list
 // returns: memories: list of [memory: map, label: str, refs: list of str]

@@ -2,7 +2,7 @@
 // Versions of the student, of the memories, of what lies in the fog and of the last removal of memories; how many turns
 // there were, the sealed name, the companion's tolerance.
 // Nothing when the session has ended.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, session_id: str, now: datetime
 // returns: memory_version: int, memories_removed: int, turns: int, version: int, world: int, overlay_version: int, name: bytes, tolerance: float

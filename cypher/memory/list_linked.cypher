@@ -1,5 +1,5 @@
 // A page of a student's memories that were written after a version, by id: how each stands, and its strong edges.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, since: int, after: str, min_weight: float, limit: int
 // returns: memories: list of [id: str, gravity: float, last_accessed: int in ms, access_count: int, edges: list of [other_id: str, type: str, outgoing: bool, weight: float, reliability: str]]

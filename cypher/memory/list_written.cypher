@@ -1,5 +1,5 @@
 // A page of the ids of a student's memories that were written after a version, by id.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, since: int, after: str, limit: int
 // returns: ids: list of str

@@ -1,5 +1,5 @@
 // Versions of the institution's world and of what a student knows of it; 0 where nobody has changed them yet.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str
 // returns: world: int, overlay: int

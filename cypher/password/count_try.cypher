@@ -1,6 +1,6 @@
 // Count a try of a password as wrong before it is checked, once by its id: the caller's, and with all callers together.
 // Too many of one's own have to wait, longer each time; a caller who had the right password before waits for no other's.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, caller: str, try_id: str, now: datetime, free_tries: int, free_in_all: int, wait: float, longest_wait: float
 // returns: allowed: bool

@@ -1,5 +1,5 @@
 // Take a counted try back: its password was right, or was never checked. A right one forgets the caller's wrong ones.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, caller: str, try_id: str, right: bool, free_tries: int, free_in_all: int, now: datetime
 // returns:

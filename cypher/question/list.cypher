@@ -1,5 +1,5 @@
 // Unanswered questions of a student, longest waiting first.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str
 // returns: question: map

@@ -1,7 +1,7 @@
 // Open a session of its own beside those that run; its keys lie here sealed with the server secret.
 // With the first one a conversation begins: what was left unanswered is its, the rest of the turns before goes.
 // No row, and nothing written, while the student's key is rotated.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, session_id: str, token: bytes, expires_at: datetime, ends_at: datetime, others: int, now: datetime
 // returns: session_id: str

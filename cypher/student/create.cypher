@@ -1,5 +1,5 @@
 // Enrol a student with a companion; an existing student is left as it is. No row while somebody of this id is erased or imported.
-// mode: write
+// mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, student: map, companion: map
 // returns: created: bool, touched: list of map

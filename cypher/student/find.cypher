@@ -1,5 +1,5 @@
 // A student with its sealed keys, companion and running sessions.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, now: datetime
 // returns: student: map, companion: map, session_ids: list of str

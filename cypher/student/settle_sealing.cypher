@@ -1,5 +1,5 @@
 // Record, the first time, whether an institution's students are sealed; those enrolled before that was recorded are.
-// mode: write
+// mode: write, planned
 // scope: institution
 // params: institution: str, sealing: str, now: datetime
 // returns: sealing: str

@@ -1,8 +1,8 @@
 // Complete a turn: its reply, prediction, totals, facts, jobs and what was recalled, in one statement.
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
-// mode: write
+// mode: write, planned
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, noticed_doubts: list, raised_doubts: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, noticed_doubts: list, raised_doubts: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime, manifest_note_id: str, manifest_note: bytes
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -94,4 +94,5 @@ CALL (student, companion) {
   SET student.memory_version = student.memory_version + 1, companion.tolerance = raised.tolerance
   SET doubt += raised.properties
 }
+CREATE (:ManifestNote {institution: $institution, student_id: $student_id, id: $manifest_note_id, content: $manifest_note})
 RETURN student.version AS version

@@ -1,5 +1,5 @@
 // Student, companion and session as a turn depends on them; no row without such a student.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, now: datetime
 // returns: version: int, turns: int, facts: int, signals: list of float, corrected_signals: list of float, corrected_levels: list of str, verdicts: list of str, asked_turn: int, episode_turn: int, questions: list of map, false_alarms: list of [id: str, kind: str, urgency: int, text: bytes], tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool

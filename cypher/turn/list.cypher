@@ -1,5 +1,5 @@
 // The answered turns of a student, oldest first.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str
 // returns: turns: list of [id: str, at: int in ms, text: bytes, reply: bytes, replied_by: str, task: bytes, opener: bytes]

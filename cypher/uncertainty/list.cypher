@@ -1,5 +1,5 @@
 // Uncertainties of a student, newest first: of some ids, some states, a severity, or about some memories, where these are given.
-// mode: read
+// mode: read, planned
 // scope: student
 // params: institution: str, student_id: str, ids: list of str, states: list of str, severity: str, memory_ids: list, limit: int
 // returns: uncertainty: map, sides: list of [side: str, memory_id: str, type: str or null, to_id: str or null]

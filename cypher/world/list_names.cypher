@@ -1,5 +1,5 @@
 // Concepts of an institution's world by id, without their edges.
-// mode: read
+// mode: read, planned
 // scope: institution
 // params: institution: str, after: str, limit: int
 // returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]

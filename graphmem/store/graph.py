@@ -244,13 +244,7 @@ class Graph:
 
         return await self._repeated(lambda: self._transacted(who, work)) or []
 
-    async def run_noted(self, name: str, who: Who, touched: Touched, **params: Any) -> list[Row]:
-        """Run one of `NOTED` as `run` does, with the note of what it is known to touch, in one round trip."""
-        query = self._queries[name]
-        params = _scoped(query, who, params)
-        return await self.execute(query.noted, {queries.GIVEN: params | self._note(who, touched)}, reads=False)
-
-    def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
+    def note(self, who: Who, touched: Touched) -> dict[str, Any]:
         """Return the parameters of a note of what a write touches."""
         if not self.secrets:
             raise QueryError("What students keep is not written without the server secret.")
@@ -327,7 +321,7 @@ class Graph:
                 transaction = Transaction(tx, who, self._queries)
                 done = await work(transaction)
                 if done is not None and transaction.touched:
-                    await transaction.run("integrity/note", **self._note(who, transaction.touched))
+                    await transaction.run("integrity/note", **self.note(who, transaction.touched))
                 # Left alone, the driver commits a transaction that ends without an error.
                 await (tx.rollback() if done is None else tx.commit())
             if trail is not None and done is not None:
@@ -335,14 +329,13 @@ class Graph:
             return done
 
     async def plan_ahead(self, stopping: asyncio.Event) -> None:
-        """Have Neo4j plan the statements of `PLANNED`, one after the other, until `stopping` is set; none is run.
+        """Have Neo4j plan the planned statements, one after the other, until `stopping` is set; none is run.
 
         Raises
         ------
         Unavailable     Neo4j does not answer
         """
-        planned = [self._queries[name].text for name in queries.PLANNED]
-        planned += [self._queries[name].noted for name in queries.NOTED]
+        planned = [each.text for each in self._queries.values() if each.planned]
         for text in planned:
             if stopping.is_set():
                 return

@@ -15,6 +15,10 @@ for its label and the properties of its index::
 
     // nodes: Memory, Uncertainty
 
+`mode: read, planned` marks a statement of a first conversation, from enrolment to a context and the jobs: it is planned
+when a process starts, and never anew. Each starts at an index, whatever the database holds: statistics teach it
+nothing, and planned anew with few open sessions some would read all of them.
+
 `scope: student` statements must declare and use `institution` and `student_id`; `scope: institution`
 ones `institution`; `scope: service` ones see every tenant and serve start, sweeping and health only.
 """
@@ -51,7 +55,7 @@ _PARAMETER = re.compile(r"\$(?P<name>\w+)")
 _PARAMETER_IN_CODE = re.compile(rf"(?P<other>{_NOT_CODE.pattern})|{_PARAMETER.pattern}", re.DOTALL)
 LANGUAGE = "CYPHER 25\n"
 PLANNED_LANGUAGE = "CYPHER 25 replan=skip\n"
-"""What a statement of `PLANNED` begins with: it is not planned anew as the database grows, in the middle of a turn."""
+"""What a planned statement begins with: it is not planned anew as the database grows, in the middle of a turn."""
 GIVEN = "given"
 """The one parameter, a map, that all values of a statement travel in.
 
@@ -60,44 +64,23 @@ takes seven lists, such as `turn/complete`, would be planned anew (up to seconds
 a map whatever it holds.
 """
 
-_CREATE_NOTE = (
-    f"CREATE (:ManifestNote {{institution: ${GIVEN}.institution, student_id: ${GIVEN}.student_id, "
-    f"id: ${GIVEN}.manifest_note_id, content: ${GIVEN}.manifest_note}})"
-)
-
 
 @dataclass(frozen=True)
 class CypherStatement:
     """One Cypher statement with what it declares.
 
     text : as it is sent: every value is looked up in `$given`
+    reads : a read-only member of a cluster may serve it
+    planned : it is planned once, when a process starts
     """
 
     name: str
     text: str
     description: str
-    mode: str
+    reads: bool
     params: frozenset[str]
     returns: tuple[str, ...] = ()
-
-    @property
-    def reads(self) -> bool:
-        """True if a read-only member of a cluster may serve it."""
-        return self.mode == "read"
-
-    @property
-    def noted(self) -> str:
-        """The statement with a note of what was touched, left in the same transaction; without rows it wrote nothing.
-
-        It takes two parameters more: `manifest_note_id` and `manifest_note`.
-        """
-        language, body = self.text.split("\n", 1)
-        columns = ", ".join(f"{name}: {name}" for name in self.returns)
-        rows = ", ".join(f"row.{name} AS {name}" for name in self.returns)
-        return (
-            f"{language}\nCALL () {{\n{body}\n}}\nWITH collect({{{columns}}}) AS rows\n"
-            f"CALL (rows) {{\n  WITH rows WHERE size(rows) > 0\n  {_CREATE_NOTE}\n}}\nUNWIND rows AS row\nRETURN {rows}"
-        )
+    planned: bool = False
 
     def check(self, given: Mapping[str, Any]) -> None:
         """Raise QueryError unless exactly the declared parameters are given."""
@@ -126,8 +109,9 @@ def parse(name: str, source: str) -> CypherStatement:
     headers = dict(_HEADER.findall(source))
     if headers.keys() != {"mode", "scope", "params", "returns"}:
         raise QueryError(f"{name}.cypher: the header needs mode, scope, params and returns, each once.")
-    if headers["mode"] not in ("read", "write") or headers["scope"] not in SCOPES:
-        raise QueryError(f"{name}.cypher: mode is read or write, scope one of {', '.join(SCOPES)}.")
+    mode, _, planned = headers["mode"].partition(", ")
+    if mode not in ("read", "write") or planned not in ("", "planned") or headers["scope"] not in SCOPES:
+        raise QueryError(f"{name}.cypher: mode is read or write, maybe planned, scope one of {', '.join(SCOPES)}.")
     declared = frozenset(_DECLARED_NAME.findall(headers["params"]))
     used = frozenset(_PARAMETER.findall(_NOT_CODE.sub(" ", source)))
     if declared != used:
@@ -139,8 +123,8 @@ def parse(name: str, source: str) -> CypherStatement:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
     returns = tuple(_DECLARED_NAME.findall(_LIST_LITERAL.sub("", headers["returns"])))
-    language = PLANNED_LANGUAGE if name in PLANNED else LANGUAGE
-    return CypherStatement(name, f"{language}{_as_sent(source)}", description, headers["mode"], declared, returns)
+    text = f"{PLANNED_LANGUAGE if planned else LANGUAGE}{_as_sent(source)}"
+    return CypherStatement(name, text, description, mode == "read", declared, returns, bool(planned))
 
 
 def explained(text: str) -> str:
@@ -213,52 +197,3 @@ def browser_query(institution: str, student_id: str) -> str:
     """
     text = read("browser/student_graph").strip()
     return text.replace("$institution", json.dumps(institution)).replace("$student_id", json.dumps(student_id))
-
-
-PLANNED = (
-    "student/settle_sealing",
-    "companion/get_default",
-    "student/create",
-    "student/find",
-    "password/count_try",
-    "password/settle_try",
-    "integrity/get_root",
-    "integrity/list_pages",
-    "session/open",
-    "turn/get_before",
-    "turn/list",
-    "fact/list",
-    "memory/get_state",
-    "memory/list_written",
-    "uncertainty/list",
-    "ledger/list",
-    "overlay/get_versions",
-    "world/list_names",
-    "memory/list_linked",
-    "turn/complete",
-    "job/list_unformed",
-    "integrity/list_notes",
-    "integrity/list_nodes",
-    "integrity/list_edges",
-    "integrity/save",
-    "job/claim",
-    "job/any_running",
-    "question/list",
-    "changes/begin",
-    "changes/form_source",
-    "changes/create:Memory",
-    "changes/link_sources",
-    "changes/link_new:Memory-Entity",
-    "changes/link:Memory-Memory",
-    "changes/start_episode",
-    "changes/set:Memory",
-    "memory/find",
-    "integrity/note",
-)
-"""Statements of a first conversation, from enrolment to a context and the jobs, in the order of their first use.
-
-Each starts at an index, whatever the database holds: statistics teach it nothing, and planned anew with few open
-sessions some would read all of them.
-"""
-NOTED = ("turn/complete",)
-"""Statements that are sent with a note of what they touch, which their caller knows: a student waits for them."""

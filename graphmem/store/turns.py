@@ -221,20 +221,18 @@ async def receive(graph: Graph, session: Session, received: Received, now: datet
 async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | None:
     """Write everything of one turn; `turn/complete`. The student's new version; None when it may not be written:
     another turn came first, this one was written before, or the session has ended."""
-    usage = write.outcome.usage
-    params = _completed(session, write)
-    touched = _touched(params)
-    if not usage.calls:
-        rows = await graph.run_noted("turn/complete", session, touched, **params)
-        return int(rows[0]["version"]) if rows else None
+    params, usage = _completed(session, write), write.outcome.usage
+    # A student waits for it: without usage the statement and its note are one round trip.
+    params |= graph.note(session, _touched(params))
 
     async def work(tx: Transaction) -> int | None:
-        rows = await tx.run("turn/complete", **params)
-        if not rows:
-            return None
-        tx.touched = touched
-        await usages.add_usage(tx, "turn", usage, write.now)
-        return int(rows[0]["version"])
+        if rows := await tx.run("turn/complete", **params):
+            await usages.add_usage(tx, "turn", usage, write.now)
+        return int(rows[0]["version"]) if rows else None
+
+    if not usage.calls:
+        rows = await graph.run("turn/complete", session, **params)
+        return int(rows[0]["version"]) if rows else None
 
     return await graph.transact(session, work)
 

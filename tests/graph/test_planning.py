@@ -16,10 +16,11 @@ from graphmem.model import Who
 from graphmem.runtime import get_ready
 from graphmem.store import queries
 from graphmem.store.graph import Graph, Row, Transaction, open_driver
-from graphmem.store.queries import PLANNED, CypherStatement, explained
+from graphmem.store.queries import CypherStatement, explained
 from tests.conftest import PASSWORD, Pupil, say
 
 Plan = dict[str, Any]
+PLANNED = [name for name, each in queries.load().items() if each.planned]
 SCANS = re.compile(r"LabelScan|AllNodesScan|RelationshipsScan|TypeScan")
 
 
