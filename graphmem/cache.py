@@ -2,11 +2,12 @@
 
 import asyncio
 import sys
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo
+
+from cachetools import LRUCache
 
 from graphmem.model import Message, Session, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.edges import EdgeTable
@@ -113,12 +114,12 @@ class StudentState:
         self.sessions.clear()
 
 
-class WorldCache:
-    """The worlds of the institutions that were last asked for.
+class WorldCache(LRUCache[str, OpenWorld]):
+    """The worlds of the institutions that were last asked for, of whatever version.
 
     Parameters
     ----------
-    most : int >= 1, worlds held at once
+    maxsize : int >= 1, worlds held at once; the one not asked for longest makes room
 
     Examples
     --------
@@ -126,32 +127,25 @@ class WorldCache:
     True
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._worlds: OrderedDict[str, OpenWorld] = OrderedDict()
+    def __init__(self, maxsize: int) -> None:
+        super().__init__(maxsize)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, institution: str) -> asyncio.Lock:
         """Held while a world is read, so that it is read once."""
         return self._locks.setdefault(institution, asyncio.Lock())
 
-    def get(self, institution: str) -> OpenWorld | None:
-        """The world of an institution, of whatever version."""
-        held = self._worlds.get(institution)
-        if held is not None:
-            self._worlds.move_to_end(institution)
-        return held
 
-    def put(self, institution: str, world: OpenWorld) -> None:
-        """Keep a world; the one not asked for longest makes room."""
-        self._worlds[institution] = world
-        self._worlds.move_to_end(institution)
-        if len(self._worlds) > self._most:
-            self._worlds.popitem(last=False)
+class _HeldStates(LRUCache[Key, StudentState]):
+    """States by the bytes they take; one that makes room is cleared. One larger than all of it counts as all of it."""
 
-    def drop(self, institution: str) -> None:
-        """Forget a world that was changed."""
-        self._worlds.pop(institution, None)
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(max_bytes, lambda state: min(state.nbytes, max_bytes))
+
+    def popitem(self) -> tuple[Key, StudentState]:
+        key, state = super().popitem()
+        state.clear()
+        return key, state
 
 
 class SessionCache:
@@ -160,10 +154,6 @@ class SessionCache:
     Parameters
     ----------
     max_bytes : int > 0, of all states together; the newest is kept even where it alone is larger
-
-    Attributes
-    ----------
-    nbytes : int, about the bytes that all states take
 
     Examples
     --------
@@ -174,15 +164,17 @@ class SessionCache:
     """
 
     def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
-        self._held: OrderedDict[Key, StudentState] = OrderedDict()
-        self._bytes: dict[Key, int] = {}
-        self.nbytes = 0
+        self._held = _HeldStates(max_bytes)
         # A state that holds nothing lives as long as somebody holds one of its locks.
         self._states: WeakValueDictionary[Key, StudentState] = WeakValueDictionary()
 
     def __len__(self) -> int:
         return len(self._held)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes that all states take."""
+        return int(self._held.currsize)
 
     def students(self) -> list[Who]:
         """The students of whom something is held."""
@@ -190,11 +182,7 @@ class SessionCache:
 
     def state(self, who: Who) -> StudentState:
         """The state of a student; an empty one where there is none."""
-        key = (who.institution, who.student_id)
-        state = self._states.get(key)
-        if state is None:
-            state = self._states[key] = StudentState()
-        return state
+        return self._states.setdefault((who.institution, who.student_id), StudentState())
 
     def admit(self, session: Session, until: datetime) -> None:
         """Trust that a session runs until some moment: it was found running in the graph."""
@@ -230,25 +218,23 @@ class SessionCache:
         self.weigh(who)
 
     def weigh(self, who: Who) -> None:
-        """Count a student's bytes again, and clear others where they are too many in all."""
+        """Count a student's bytes again, and clear others where they are too many in all; one without them is out."""
         key, state = (who.institution, who.student_id), self.state(who)
-        if state.expires_at is None:
-            return
-        self._held[key] = state
-        self._held.move_to_end(key)
-        self._count(key, state.nbytes)
-        while len(self._held) > 1 and self.nbytes > self.max_bytes:
-            self._clear(next(iter(self._held)))
+        known = self._held.pop(key, None)
+        if state.expires_at is not None:
+            self._held[key] = state
+        elif known is not None:
+            known.clear()
 
     def drop_turn(self, who: Who) -> None:
         """Forget the turn state of a student."""
         self.state(who).turn = None
-        self._settle(who)
+        self.weigh(who)
 
     def drop_memories(self, who: Who) -> None:
         """Forget the memories of a student."""
         self.state(who).memories = None
-        self._settle(who)
+        self.weigh(who)
 
     def drop_fog(self, who: Who) -> None:
         """Forget what is hidden from a student."""
@@ -257,37 +243,21 @@ class SessionCache:
     def drop(self, who: Who) -> None:
         """Forget everything of a student."""
         self.state(who).clear()
-        self._settle(who)
+        self.weigh(who)
 
     def expire(self, now: datetime) -> None:
         """Forget everything of students whose sessions are over."""
-        for key, state in list(self._held.items()):
-            if state.expires_at is None or state.expires_at <= now:
-                self._clear(key)
+        for who in self.students():
+            self._current(who, now)
 
     def _current(self, who: Who, now: datetime) -> StudentState:
-        key, state = (who.institution, who.student_id), self.state(who)
+        state = self.state(who)
         if state.expires_at is not None and state.expires_at <= now:
-            self._clear(key)
-        elif key in self._held:
-            self._held.move_to_end(key)
+            self.drop(who)
+        else:
+            # Whoever is asked for is used.
+            self._held.get((who.institution, who.student_id))
         return state
-
-    def _settle(self, who: Who) -> None:
-        key = (who.institution, who.student_id)
-        if key in self._held and self._held[key].expires_at is None:
-            self._clear(key)
-        elif key in self._held:
-            self._count(key, self._held[key].nbytes)
-
-    def _clear(self, key: Key) -> None:
-        self._held.pop(key).clear()
-        self._count(key, 0)
-
-    def _count(self, key: Key, nbytes: int) -> None:
-        self.nbytes += nbytes - self._bytes.pop(key, 0)
-        if nbytes:
-            self._bytes[key] = nbytes
 
 
 def _turn_bytes(turn: Unlocked) -> int:

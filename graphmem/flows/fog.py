@@ -72,7 +72,7 @@ async def _world(gm: Graphmem, institution: str, version: int) -> OpenWorld:
             concepts = await list_names(gm.graph, institution)
             names = await asyncio.to_thread(ConceptNames, concepts)
             held = OpenWorld(version, names, await read_senses(gm.embedder, concepts, names))
-            gm.worlds.put(institution, held)
+            gm.worlds[institution] = held
         return held
 
 

@@ -96,7 +96,7 @@ async def import_world(
         nonlocal done, total
         # What an import that was cut short has left is done with this one.
         done, total = done + count, max(total, done + count)
-        gm.worlds.drop(institution)
+        gm.worlds.pop(institution, None)
         progress(done, total)
         await store.note_import(gm.graph, institution, name, gm.clock())
 

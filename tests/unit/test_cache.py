@@ -77,18 +77,17 @@ def test_with_the_last_session_of_a_student_everything_goes() -> None:
 
 
 def test_bytes_are_bounded_and_the_least_recently_used_goes_first() -> None:
-    cache = SessionCache(2**30)
-    put(cache, ANN, open_memories(100))
-    one = cache.nbytes
+    one = open_memories(100).nbytes
     assert 100 * 384 * 4 < one < 100 * 20_000
-    cache.max_bytes = int(2.5 * one)
+    cache = SessionCache(int(2.5 * one))
+    put(cache, ANN, open_memories(100))
     students = [Who("school", f"s{i}") for i in range(3)]
     put(cache, students[0], open_memories(100))
     assert cache.memories(ANN, NOW) is not None
     put(cache, students[1], open_memories(100))
     assert cache.memories(students[0], NOW) is None
     assert cache.memories(ANN, NOW) is not None
-    assert cache.nbytes <= cache.max_bytes
+    assert cache.nbytes <= 2.5 * one
 
 
 def test_one_student_larger_than_the_cache_is_held_alone() -> None:
