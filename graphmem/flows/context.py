@@ -29,6 +29,7 @@ from graphmem.model import (
     Recalled,
     Remembered,
     Session,
+    StoredTurn,
     Uncertainty,
     Vector,
     Woven,
@@ -259,20 +260,20 @@ def _block(
     facts: Sequence[Fact],
     meant: Mapping[str, float],
     budget: int,
-    visible: Sequence[turns.StoredTurn],
+    visible: Sequence[StoredTurn],
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
     fitting = fitting_facts(held, doc.key_phrases(), gm.settings.facts_recalled, meant=meant)
-    said = {turn.turn_id: turn.message.text for turn in visible}
+    said = {turn.turn_id: turn.text for turn in visible}
     found = replace(result.found, facts=fitting.facts, why=dict(result.found.why) | dict(fitting.why))
     remembered = shown(found, said, budget)
     prompt = memory_block(remembered)
     (tokens,) = count_tokens([prompt])
     messages = [
-        ContextMessage(role, message.text)
+        ContextMessage(role, text)
         for turn in visible
-        for role, message in (("user", turn.message), ("assistant", turn.reply))
+        for role, text in (("user", turn.text), ("assistant", turn.reply or ""))
     ]
     return Context(
         prompt=prompt,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
@@ -29,6 +29,7 @@ from graphmem.model import (
     Prediction,
     Session,
     State,
+    StoredTurn,
     Task,
     Uncertainty,
     Unlocked,
@@ -327,8 +328,8 @@ def _sensed(
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, now: datetime) -> None:
     """Store the message before a mind is waited for; where none is, the one write of the turn is enough."""
     if gm.mind.seconds:
-        received = turns.Received(**{each.name: getattr(incoming, each.name) for each in fields(turns.Received)})
-        await turns.receive(gm.graph, session, received, now)
+        given = incoming.text, incoming.at, incoming.reply, incoming.task, incoming.opener, incoming.used
+        await turns.receive(gm.graph, session, StoredTurn(incoming.turn_id, *given), now)
 
 
 async def with_vector(gm: Graphmem, of: Embedded) -> Embedded:

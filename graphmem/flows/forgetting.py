@@ -82,11 +82,10 @@ async def _forgotten(gm: Graphmem, session: Session, memory_id: str) -> tuple[bo
         talk = await turns.list_turns(gm.graph, session)
         waiting = await turns.list_unanswered(gm.graph, session)
         kept_entries = await ledger.list_stored_entries(gm.graph, session, gm.clock())
-        told: dict[str, tuple[str | None, ...]] = {
-            each.turn_id: (each.message.text, each.reply.text, each.opener.text if each.opener else None, each.task)
-            for each in talk
+        told = {
+            each.turn_id: (each.text, each.reply, each.given_reply, each.opener, each.task)
+            for each in (*talk, *waiting)
         }
-        told |= {each.turn_id: (each.text, each.reply, each.opener, each.task) for each in waiting}
         forgetting = Forgetting(
             version=traces.version,
             facts=tuple(

@@ -25,7 +25,19 @@ from graphmem.flows.students import renew_if_due
 from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import may_answer
 from graphmem.language.analysis import MessageAnalysis
-from graphmem.model import Matrix, Message, Session, Standing, State, Task, TurnOutcome, Unlocked, Vector
+from graphmem.model import (
+    Author,
+    Matrix,
+    Message,
+    Session,
+    Standing,
+    State,
+    StoredTurn,
+    Task,
+    TurnOutcome,
+    Unlocked,
+    Vector,
+)
 from graphmem.ports import Mind, OnToken
 from graphmem.search.scoring import gravity_now
 from graphmem.store import jobs, turns
@@ -110,7 +122,7 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
     mind = gm.mind if gm.settings.degrade == "refuse" else gm.offline
     waiting = await turns.list_unanswered(gm.graph, session)
     for received in waiting:
-        await handle_turn(gm, session, _incoming(received, received.reply), mind=mind)
+        await handle_turn(gm, session, _incoming(received), mind=mind)
     return len(waiting)
 
 
@@ -147,7 +159,8 @@ async def _attempt(
         held = _trusted(gm, session, incoming, mind, on_token)
         if held is None:
             before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
-            first = _as_received(before)
+            # The message as it came in first under this turn's id, if it did.
+            first = None if before.received is None else _incoming(before.received)
             if first is not None and (first.text, first.reply) != (incoming.text, incoming.reply):
                 raise Conflict("This turnId was used for another text or reply: use a new turnId for a new message.")
             if before.outcome is not None:
@@ -279,16 +292,10 @@ def _running(gm: Graphmem, session: Session, before: turns.Before | None) -> tur
     return before
 
 
-def _as_received(before: turns.Before) -> Incoming | None:
-    """Return the message as it came in first under this turn's id, if it did."""
-    received = before.received
-    if received is None:
-        return None
-    return _incoming(received, received.reply if before.replied_by in (None, plan.APP) else None)
-
-
-def _incoming(received: turns.Received, reply: str | None) -> Incoming:
-    return Incoming(received.turn_id, received.text, received.at, reply, received.task, received.opener, received.used)
+def _incoming(turn: StoredTurn) -> Incoming:
+    """Return the message of a turn as the app sent it."""
+    reply = turn.reply if turn.replied_by == plan.APP else turn.given_reply
+    return Incoming(turn.turn_id, turn.text, turn.at, reply, turn.task, turn.opener, turn.used)
 
 
 async def _message_vectors(
@@ -314,15 +321,15 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     kept, facts = await asyncio.gather(
         turns.list_turns(gm.graph, session), turns.list_ring(gm.graph, session, gm.settings.facts_kept)
     )
-    task = kept[-1].task if kept else ""
-    compared = [doc_of(m).text for each in kept for m in _messages_of(each) if _is_compared(gm, each, m)]
+    task = (kept[-1].task or "") if kept else ""
+    said = [(message, _is_compared(gm, each, message)) for each in kept for message in _messages_of(each)]
+    compared = [doc_of(message).text for message, is_compared in said if is_compared]
     vectors = iter(await gm.embedder.embed([*compared, *([task] if task else [])]))
     return Unlocked(
         state=state,
         messages=tuple(
-            plan.annotated(replace(m, embedding=next(vectors)) if _is_compared(gm, each, m) else m)
-            for each in kept
-            for m in _messages_of(each)
+            plan.annotated(replace(message, embedding=next(vectors)) if is_compared else message)
+            for message, is_compared in said
         ),
         turn_ids=tuple(each.turn_id for each in kept),
         facts=tuple(facts),
@@ -330,10 +337,11 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     )
 
 
-def _messages_of(kept: turns.StoredTurn) -> tuple[Message, ...]:
-    return (*([] if kept.opener is None else [kept.opener]), kept.message, kept.reply)
+def _messages_of(kept: StoredTurn) -> tuple[Message, ...]:
+    said = ((Author.COMPANION, kept.opener), (Author.STUDENT, kept.text), (Author.COMPANION, kept.reply))
+    return tuple(Message(author, text, kept.at) for author, text in said if text is not None)
 
 
-def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool:
+def _is_compared(gm: Graphmem, kept: StoredTurn, message: Message) -> bool:
     """Return whether later messages are compared with this one; the offline mind's own replies say nothing new."""
-    return message is not kept.reply or kept.replied_by != gm.offline.name
+    return message.text is not kept.reply or kept.replied_by != gm.offline.name

@@ -26,6 +26,7 @@ from graphmem.model import (
     Remembered,
     Response,
     State,
+    StoredTurn,
     TurnOutcome,
     Unlocked,
 )
@@ -166,8 +167,15 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
     doubts = tuple(raised(each.doubt, thought.seen.message.at) for each in thought.recalled.weave)
     passed_over = REASSURED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
     return TurnWrite(
-        text=thought.seen.message.text,
-        replied_by=thought.replied_by,
+        turn=StoredTurn(
+            thought.turn_id,
+            thought.seen.message.text,
+            outcome.at,
+            task=thought.task or None,
+            opener=None if thought.seen.opener is None else thought.seen.opener.text,
+            reply=outcome.reply,
+            replied_by=thought.replied_by,
+        ),
         outcome=outcome,
         prediction=answer.value.prediction,
         facts=state.facts,
@@ -183,8 +191,6 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
         doubts=doubts,
         noticed=thought.seen.noticed.doubt,
         tolerance=shifted_tolerance(state.companion.tolerance, passed_over),
-        task=thought.task,
-        opener=None if thought.seen.opener is None else thought.seen.opener.text,
     )
 
 

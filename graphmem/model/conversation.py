@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from rapidfuzz import utils
 
 from graphmem.model.concern import Danger
 from graphmem.model.enums import AskedFor, Author, Level, QuestionState, Verdict
-from graphmem.model.fields import Count, Name, PersonaPart, Sealed, ToleranceRange
+from graphmem.model.fields import Count, Name, PersonaPart, Placement, Sealed, ToleranceRange, Unstored
 from graphmem.model.memory import LedgerEntry, Recalled
 from graphmem.model.uncertainty import Woven
 from graphmem.model.vectors import Vector
@@ -212,6 +212,34 @@ class Question:
     """When it came up (UTC)."""
     state: QuestionState = QuestionState.WAITING
     """Whether it waits, was asked or was answered."""
+
+
+@dataclass(frozen=True)
+class StoredTurn:
+    """A turn of working memory, answered or only received.
+
+    Of one that is only received `at` has the offset that the message was sent with; `given_reply` and `used` go when it
+    is answered.
+    """
+
+    turn_id: Annotated[Name, Placement("id")]
+    """Id of the turn."""
+    text: Sealed[str] = field(repr=False)
+    """The student's message."""
+    at: Unstored[datetime]
+    """When it was sent."""
+    given_reply: Sealed[str | None] = field(default=None, repr=False)
+    """The app's own reply."""
+    task: Sealed[str | None] = field(default=None, repr=False)
+    """What the talk was about; null where the app gave nothing."""
+    opener: Sealed[str | None] = field(default=None, repr=False)
+    """What the tutor said before the message, where nothing else held it."""
+    used: tuple[str, ...] = ()
+    """Ids of the memories that the app's own reply was built on."""
+    reply: Sealed[str | None] = field(default=None, repr=False)
+    """What was replied."""
+    replied_by: Name | None = None
+    """`app` or the name of a mind; null while it is not answered."""
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,11 @@ from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
-from graphmem.store.memories import label_of, reinforced_properties, sealed_memory, stored, stored_compression
-from graphmem.store.nodes import MEMORY_NODE, QUESTION_NODE, clear_properties, sealed_properties
+from graphmem.store.memories import label_of, reinforced_properties, sealed_memory, stored_compression, stored_value
+from graphmem.store.nodes import clear_properties, stored
 from graphmem.store.rows import NodeSealer
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.surprises import RESPONSE
-from graphmem.store.turns import sealed_fact
 from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty
 
 COMPRESSING = "compress"
@@ -420,7 +419,7 @@ def _write_steps(session: Session, changes: Changes, written: int, now: datetime
         asked = [row for row in changes.of(NewQuestion) if row.is_reflection is (label == "Reflection")]
         hung = [
             _link(row.raised_by or changes.episode_id, "RAISES", row.question.id)
-            | {"made": _question_properties(session, label, row.question)}
+            | {"made": stored(session, label, row.question)}
             for row in asked
         ]
         yield f"changes/link_new:Memory-{label}", {"rows": hung}
@@ -447,7 +446,10 @@ def _of_memories(session: Session, changes: Changes, written: int, now: datetime
     values = [
         *((each.memory.id, _rewritten(session, each)) for each in changes.of(Rewritten)),
         *((each.memory.id, reinforced_properties(each.memory)) for each in reinforced),
-        *((u.memory_id, {name: stored(name, value) for name, value in u.values.items()}) for u in changes.of(Update)),
+        *(
+            (u.memory_id, {name: stored_value(name, value) for name, value in u.values.items()})
+            for u in changes.of(Update)
+        ),
     ]
     yield "changes/set:Memory", {"rows": [_node(i, properties | {"written": written}) for i, properties in values]}
 
@@ -503,7 +505,7 @@ async def _finish(tx: Transaction, changes: Changes, written: int, now: datetime
 
 async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:
     source = _source_key(changes.origin)
-    facts = [sealed_fact(session, fact) for fact in changes.of(Fact)]
+    facts = [stored(session, "Fact", fact) for fact in changes.of(Fact)]
     surprised = changes.episode_id is not None
     (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, surprised=surprised, **source)
     return int(row["facts"])
@@ -551,11 +553,11 @@ def _memory_row(memory: Memory, properties: dict[str, Any], written: int) -> dic
 
 def _sealed_properties(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
     """Return a memory's properties, its texts and embedding sealed."""
-    return clear_properties(MEMORY_NODE, memory) | {"considered": True} | sealed_memory(session, memory, vector)
+    return clear_properties(memory) | {"considered": True} | sealed_memory(session, memory, vector)
 
 
 def _rewritten(session: Session, row: Rewritten) -> dict[str, Any]:
-    return sealed_memory(session, row.memory, row.vector) | clear_properties(MEMORY_NODE, row.memory, "content_hash")
+    return sealed_memory(session, row.memory, row.vector) | clear_properties(row.memory, "content_hash")
 
 
 def _created(session: Session, changes: Changes, new: New) -> dict[str, Any]:
@@ -598,11 +600,6 @@ def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:
     """Return the keyed hash by which an entity is found again, and the id that is made of it."""
     key = keyed_hash(keys, "entity", f"{kind}:{name.casefold()}")
     return key, f"entity-{key[:16]}"
-
-
-def _question_properties(session: Session, label: str, question: Question) -> dict[str, Any]:
-    place = NodeSealer(session.keys, session, label, question.id)
-    return clear_properties(QUESTION_NODE, question) | sealed_properties(place, QUESTION_NODE, question)
 
 
 def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:

@@ -26,7 +26,7 @@ from graphmem.store.tampering import only_intact
 
 def clear_concern(raised: RaisedConcern) -> dict[str, Any]:
     """Return the properties of a concern that anybody with access to the graph may see."""
-    return clear_properties(CONCERN_NODE, raised.concern) | {"probability": raised.probability, "level": raised.level}
+    return clear_properties(raised.concern) | {"probability": raised.probability, "level": raised.level}
 
 
 def sealed_concern(
@@ -118,7 +118,7 @@ async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, dat
 
 def opened_concern(row: Row) -> Concern:
     """Return a concern as it was found in the graph."""
-    return opened(Concern, CONCERN_NODE, row, None)
+    return opened(Concern, "Concern", row, None)
 
 
 def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: Stored) -> FalseAlarm:

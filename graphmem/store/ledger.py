@@ -13,7 +13,7 @@ from graphmem import sealing
 from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, SourceKind, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import LEDGER_ENTRY_NODE, clear_properties, opened, sealed_properties
+from graphmem.store.nodes import opened, stored
 from graphmem.store.rows import NodeSealer, readable, source_kind
 from graphmem.store.tampering import only_intact
 from graphmem.text.normalize import said
@@ -64,8 +64,7 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
     """
     place = NodeSealer(session.keys, session, "LedgerEntry", entry.id)
     embedding = None if vector is None else place.seal_vector("embedding", vector)
-    own = clear_properties(LEDGER_ENTRY_NODE, entry) | sealed_properties(place, LEDGER_ENTRY_NODE, entry)
-    return own | {"embedding": embedding}
+    return stored(session, "LedgerEntry", entry) | {"embedding": embedding}
 
 
 async def keep_entry(
@@ -141,7 +140,7 @@ async def list_stored_entries(
 def _read_entry(session: Session, row: Row, now: datetime) -> StoredEntry:
     place = NodeSealer(session.keys, session, "LedgerEntry", row["id"])
     with readable("LedgerEntry", row["id"]):
-        entry = opened(LedgerEntry, LEDGER_ENTRY_NODE, row, place, given_by=_giver(row.get("givers") or ()))
+        entry = opened(LedgerEntry, "LedgerEntry", row, session, given_by=_giver(row.get("givers") or ()))
         if entry.id != entry_id(session.keys, entry.category, entry.content or ""):
             raise Tampered.at("LedgerEntry", entry.id, "category")
         active = entry.is_active and (entry.expires_at is None or entry.expires_at > now)

@@ -24,16 +24,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import (
-    COMPRESSION_NODE,
-    ENTITY_NODE,
-    MEMORY_NODE,
-    clear_properties,
-    from_row,
-    opened,
-    sealed_properties,
-    storable_value,
-)
+from graphmem.store.nodes import MEMORY_NODE, clear_properties, from_row, opened, sealed_properties, storable_value
 from graphmem.store.rows import LAST, NodeSealer, from_ms, readable
 from graphmem.store.sources import opened_source
 from graphmem.store.tampering import Damage, only_intact, report
@@ -291,8 +282,7 @@ async def list_entities(
     """
 
     def entity(row: Sequence[Any]) -> NamedEntity:
-        place = None if session is None else NodeSealer(session.keys, session, "Entity", row[0])
-        return opened(NamedEntity, ENTITY_NODE, dict(zip(("id", "kind", "name"), row, strict=True)), place)
+        return opened(NamedEntity, "Entity", dict(zip(("id", "kind", "name"), row, strict=True)), session)
 
     return await _by_memory(graph, who, "memory/list_entities", ids, entity)
 
@@ -326,7 +316,7 @@ async def save_decay(graph: Graph, who: Who, now: datetime) -> tuple[int, int]:
     return (rows[0]["decayed"], rows[0]["deleted"]) if rows else (0, 0)
 
 
-def stored(name: str, value: Any) -> Any:
+def stored_value(name: str, value: Any) -> Any:
     """Return a value of a clear field of `Memory` as its property has it.
 
     Raises
@@ -340,14 +330,14 @@ def stored(name: str, value: Any) -> Any:
 
 def reinforced_properties(memory: Memory) -> dict[str, Any]:
     """Return the properties that reinforcement changes; the rest may have changed in the graph since it was read."""
-    return clear_properties(MEMORY_NODE, memory, *REINFORCED)
+    return clear_properties(memory, *REINFORCED)
 
 
 def sealed_memory(session: Session, memory: Memory, vector: Vector | None) -> dict[str, Any]:
     """Return the properties that depend on what a memory says, sealed; without a vector no embedding."""
     place = NodeSealer(session.keys, session, "Memory", memory.id)
     embedding = {} if vector is None else {"embedding": sealed_embedding(place, memory, vector)}
-    return sealed_properties(place, MEMORY_NODE, memory) | embedding
+    return sealed_properties(place, memory) | embedding
 
 
 def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes | list[float]:
@@ -382,9 +372,8 @@ def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemo
 
 
 def _read_memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
-    place = None if session is None else NodeSealer(session.keys, session, "Memory", row["id"])
     with readable("Memory", row["id"]):
-        return opened(Memory, MEMORY_NODE, row, place, modality=Modality(label.lower()), source_refs=tuple(refs))
+        return opened(Memory, "Memory", row, session, modality=Modality(label.lower()), source_refs=tuple(refs))
 
 
 def opened_edge(row: Sequence[Any]) -> Edge:
@@ -454,7 +443,7 @@ def stored_compression(compression: Compression) -> dict[str, Any]:
     """The properties of a compression's node; the losses as one list for each measure, in the order of modalities."""
     losses = ("nodes", "entropy", "gravity", "edge_weight")
     return (
-        clear_properties(COMPRESSION_NODE, compression)
+        clear_properties(compression)
         | {"loss_modalities": [loss.modality for loss in compression.loss]}
         | {f"loss_{name}": [getattr(loss, name) for loss in compression.loss] for name in losses}
     )
@@ -465,7 +454,7 @@ def _compression(row: Row) -> Compression:
         measures = (row["loss_nodes"], row["loss_entropy"], row["loss_gravity"], row["loss_edge_weight"])
         lost = zip(row["loss_modalities"], *measures, strict=True)
         loss = tuple(ModalityLoss(Modality(name), *numbers) for name, *numbers in lost)
-        return opened(Compression, COMPRESSION_NODE, row, None, loss=loss)
+        return opened(Compression, "Compression", row, None, loss=loss)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, crea
 from pydantic import Field as Limits
 
 from graphmem import model
-from graphmem.model import Level, Modality, TurnState, Verdict
+from graphmem.model import Level, Modality, Session, TurnState, Verdict
 from graphmem.model.fields import Count, Name, Placement, Share, placement_of
 from graphmem.sealing import Stored, StudentLock
 from graphmem.store.rows import NodeSealer, from_ms, moment, readable
@@ -282,7 +282,7 @@ _READERS: Mapping[Any, Callable[[Any], Any]] = {
 
 
 @cache
-def of(cls: type) -> tuple[Field, ...]:
+def of(cls: Any) -> tuple[Field, ...]:
     """Return the properties that hold the values of a model, as the types of its fields declare them."""
     hints = get_type_hints(cls, include_extras=True)
     return tuple(_field(each, hints[each.name]) for each in fields(cls) if not placement_of(hints[each.name]).apart)
@@ -313,29 +313,33 @@ def _statement_model(cls: Any) -> type[Part]:
     return _inner("Statement", "Statement that became part of a summary; `keyed` as of a node.", own, keyed=keyed)
 
 
-def clear_properties(kind: NodeKind, value: Any, *names: str) -> dict[str, Any]:
+def clear_properties(value: Any, *names: str) -> dict[str, Any]:
     """Return the clear properties that hold a model's values, or only some of them."""
-    own = [each for each in kind.clear.values() if each.attribute and (not names or each.name in names)]
+    own = [each for each in of(cast(Any, type(value))) if each.sealed is None and (not names or each.name in names)]
     return {each.name: storable_value(getattr(value, each.attribute)) for each in own}
 
 
-def sealed_properties(place: NodeSealer, kind: NodeKind, value: Any, *names: str) -> dict[str, Any]:
+def sealed_properties(place: NodeSealer, value: Any, *names: str) -> dict[str, Any]:
     """Return the sealed properties that hold a model's texts, or only some of them."""
     found, shared = dict[str, Any](), dict[str, dict[str, Any]]()
-    for each in kind.fields:
-        if not each.attribute or each.sealed is None or (names and each.name not in names):
-            continue
+    for each in of(cast(Any, type(value))):
         own = getattr(value, each.attribute)
+        if each.sealed is None or (names and each.name not in names):
+            continue
         if each.shared:
             if own != ():
                 shared.setdefault(each.name, {})[each.attribute] = storable_value(own)
         elif own is None and each.may_be_none:
             found[each.name] = None
-        elif each.sealed is SealedForm.TEXT:
-            found[each.name] = place.seal(each.name, own or "")
         else:
-            found[each.name] = place.seal_json(each.name, own)
+            found[each.name] = resealed(place, each.sealed, each.name, "" if own is None else own)
     return found | {name: place.seal_json(name, told) for name, told in shared.items()}
+
+
+def stored(session: Session, label: str, value: Any) -> dict[str, Any]:
+    """Return all properties of a node of some kind that hold a model's values, the sealed ones sealed for it."""
+    own = clear_properties(value)
+    return own | sealed_properties(NodeSealer(session.keys, session, label, own["id"]), value)
 
 
 def storable_value(value: Any) -> Any:
@@ -361,25 +365,27 @@ def _opened_map(cls: Any, told: Mapping[str, Any]) -> Any:
     return cls(**{each.attribute: None if value is None else each.read(value) for each, value in values})
 
 
-def opened(cls: type[ModelT], kind: NodeKind, row: Mapping[str, Any], place: NodeSealer | None, **apart: Any) -> ModelT:
+def opened(cls: type[ModelT], label: str, row: Mapping[str, Any], session: Session | None, **apart: Any) -> ModelT:
     """Return a model made of a node's properties; what is sealed is None, or empty, without the student's session.
 
     Parameters
     ----------
     cls : type of the model
-    kind : of the node
+    label : of the kind of node
     row : its properties; times may be in milliseconds
-    place : opens its sealed properties; None without the session
+    session : opens its sealed properties
     apart : values of the model that lie elsewhere
 
     Raises
     ------
     Tampered        a sealed value does not open, or a clear one is missing or of another type
     """
+    node_id = "companion" if label == "Companion" else str(row.get("id"))
+    place = None if session is None else NodeSealer(session.keys, session, label, node_id)
     shared, values = dict[str, Mapping[str, Any]](), dict(apart)
-    with readable(kind.label, str(row.get("id"))):
-        for each in kind.fields:
-            if each.attribute:
+    with readable(label, node_id):
+        for each in of(cast(Any, cls)):
+            if each.attribute not in apart:
                 values[each.attribute] = _opened_value(each, row, place, shared)
         return cls(**values)
 
@@ -395,15 +401,11 @@ def _opened_value(
     if place is None or (value is None and each.may_be_none):
         return empty
     if not each.shared:
-        return place.text(each.name, row[each.name]) if each.sealed is SealedForm.TEXT else _many(place, each, row)
+        return each.read(unsealed(place, each.sealed, each.name, row[each.name]))
     if each.name not in shared:
         shared[each.name] = place.json(each.name, row[each.name])
     told = shared[each.name].get(each.attribute)
     return empty if told is None else each.read(told)
-
-
-def _many(place: NodeSealer, each: Field, row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(place.json(each.name, row[each.name]))
 
 
 _ID, _AT = Field("id", Name), Field("created_at", Time)
@@ -512,17 +514,15 @@ REFLECTION_NODE = _node_kind("Reflection", QUESTION_NODE.description, model.Ques
 TURN_NODE = _node_kind(
     "Turn",
     "Properties of a turn of the running talk.",
-    None,
+    model.StoredTurn,
     _ID,
     Field("seq", Count | None),
     Field("at", Time),
     Field("state", TurnState),
     *(Field(each, Share | None) for each in ("surprise", "match")),
-    *(Field(each, Name | None) for each in ("replied_by", "session_id")),
+    Field("session_id", Name | None),
     Field("received_at", Time | None),
     Field("used", list[Name] | None),
-    Field("text", str, SealedForm.TEXT),
-    *(Field(each, str | None, SealedForm.TEXT) for each in ("reply", "given_reply", "task", "opener")),
     Field("outcome", _OPENED | None, SealedForm.PACKED),
     hashed=False,
 )

@@ -8,7 +8,7 @@ from typing import Any
 from graphmem.model import Companion, Keys, ServiceToken, Session, Student, StudentSummary, Who
 from graphmem.sealing import SEALING_OFF, Argon2, Stored, StudentLock
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import COMPANION_NODE, STUDENT_NODE, clear_properties, from_row, opened, sealed_properties
+from graphmem.store.nodes import STUDENT_NODE, clear_properties, from_row, opened, sealed_properties
 from graphmem.store.rows import NodeSealer, moment
 from graphmem.store.tampering import Damage
 
@@ -71,7 +71,7 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
     student = lock_properties(enrolment.lock) | {"created_at": now, "time_zone": enrolment.time_zone}
     if enrolment.display_name is not None:
         student[DISPLAY_NAME] = NodeSealer(keys, who, "Student", "student").seal(DISPLAY_NAME, enrolment.display_name)
-    properties = {"id": "companion"} | clear_properties(COMPANION_NODE, companion)
+    properties = {"id": "companion"} | clear_properties(companion)
     properties |= _sealed_persona(keys, who, companion)
     rows = await graph.run("student/create", who, student=student, companion=properties)
     return bool(rows and rows[0]["created"])
@@ -114,8 +114,7 @@ def opened_name(enrolled: Enrolled, session: Session, damage: Damage) -> str | N
 
 def opened_companion(enrolled: Enrolled, session: Session, damage: Damage) -> Companion | None:
     """Decrypt the companion of a student; None where it does not open."""
-    place = NodeSealer(session.keys, session, "Companion", "companion")
-    return damage.opened(lambda: opened(Companion, COMPANION_NODE, enrolled.companion, place))
+    return damage.opened(lambda: opened(Companion, "Companion", enrolled.companion, session))
 
 
 async def update_companion(graph: Graph, session: Session, enrolled: Enrolled, companion: Companion) -> bool:
@@ -148,7 +147,7 @@ async def save_default_companion(graph: Graph, institution: str, companion: Comp
 
 
 def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> dict[str, Any]:
-    return sealed_properties(NodeSealer(keys, who, "Companion", "companion"), COMPANION_NODE, companion)
+    return sealed_properties(NodeSealer(keys, who, "Companion", "companion"), companion)
 
 
 async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:

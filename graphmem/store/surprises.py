@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 
 from graphmem.model import Question, Session, SurpriseResponse, Verdict, Who
 from graphmem.sealing import Stored
-from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import QUESTION_NODE, opened
+from graphmem.store.graph import Graph
+from graphmem.store.nodes import opened
 from graphmem.store.rows import NodeSealer, readable
 from graphmem.store.tampering import Damage, only_intact, report
 
@@ -71,17 +71,7 @@ def _response(session: Session, memory_id: str, sealed: Stored | None) -> Surpri
 async def list_open_questions(graph: Graph, session: Session) -> list[Question]:
     """Return questions nobody has answered, longest waiting first; `question/list`."""
     rows = await graph.run("question/list", session)
-    return await only_intact(graph, session, rows, lambda row: opened_question(session, row["question"]))
-
-
-def opened_question(session: Session, row: Row) -> Question:
-    """Return a question as it was found in the graph.
-
-    Raises
-    ------
-    Tampered        its text does not open, or a clear value is missing or of another type
-    """
-    return opened(Question, QUESTION_NODE, row, NodeSealer(session.keys, session, "Question", row["id"]))
+    return await only_intact(graph, session, rows, lambda row: opened(Question, "Question", row["question"], session))
 
 
 async def save_answer(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:

@@ -1,7 +1,7 @@
 """Turns, facts and predictions in the graph: what one turn reads and the one thing it writes (spec 3, 4)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -11,40 +11,29 @@ from pydantic import TypeAdapter
 from graphmem.model import (
     NO_NAME,
     Alternative,
-    Author,
     Companion,
     Correction,
     Fact,
     LedgerEntry,
     Level,
-    Message,
     Prediction,
     Question,
     RaisedConcern,
     Session,
     State,
+    StoredTurn,
     TurnOutcome,
     TurnState,
     Uncertainty,
     Vector,
     Verdict,
 )
-from graphmem.sealing import Stored
 from graphmem.store import usage as usages
 from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Touched, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
-from graphmem.store.nodes import (
-    COMPANION_NODE,
-    FACT_NODE,
-    TURN_NODE,
-    clear_properties,
-    from_row,
-    opened,
-    sealed_properties,
-)
+from graphmem.store.nodes import from_row, opened, stored
 from graphmem.store.rows import NodeSealer, from_ms, moment, readable
-from graphmem.store.surprises import opened_question
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
@@ -55,55 +44,19 @@ WORKING_MEMORY = 50
 
 
 @dataclass(frozen=True)
-class Received:
-    """A message that was stored and not answered yet.
-
-    reply : the app's own, if it gave one
-    task, opener, used : as of `graphmem.flows.turn.Incoming`
-    """
-
-    turn_id: str
-    text: str
-    at: datetime
-    reply: str | None
-    task: str | None = None
-    opener: str | None = None
-    used: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class StoredTurn:
-    """A turn of working memory.
-
-    replied_by : `app` or the name of a mind
-    opener : what the tutor said before the message, where nothing else held it
-    task : what the talk was about; empty where the app gave nothing
-    """
-
-    turn_id: str
-    message: Message
-    reply: Message
-    replied_by: str
-    opener: Message | None = None
-    task: str = ""
-
-
-@dataclass(frozen=True)
 class Before:
     """State of a student that a turn needs before anything is decided.
 
     open : the session is running
     outcome : this very turn's, when it has been answered already
-    received : this very turn's message, when it was stored; where it has been answered its reply is the answer
-    replied_by : who answered it, `app` or the name of a mind; None while it is not answered
+    received : this very turn, when it was stored
     handled : this turn was answered, maybe in a session that has ended
     """
 
     state: State
     open: bool
     outcome: TurnOutcome | None
-    received: Received | None
-    replied_by: str | None
+    received: StoredTurn | None
     handled: bool
 
 
@@ -139,11 +92,9 @@ class TurnWrite:
     doubts : raised in the reply, as they stand from now on
     noticed : a doubt that the message raises, which is new
     tolerance : of the companion from now on
-    task, opener : as of `StoredTurn`
     """
 
-    text: str = field(repr=False)
-    replied_by: str
+    turn: StoredTurn
     outcome: TurnOutcome = field(repr=False)
     prediction: Prediction = field(repr=False)
     facts: int
@@ -159,8 +110,6 @@ class TurnWrite:
     doubts: tuple[Uncertainty, ...] = ()
     noticed: Uncertainty | None = None
     tolerance: float = 0.5
-    task: str = field(default="", repr=False)
-    opener: str | None = field(default=None, repr=False)
 
 
 async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
@@ -171,15 +120,14 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
     (row,) = rows
     turn, damage = row["turn"], Damage()
     answered = turn is not None and turn["state"] == TurnState.ANSWERED
-    field = "reply" if answered else "given_reply"
-    received = None if turn is None else damage.opened(lambda: _received(session, turn, field))
+    received = None if turn is None else damage.opened(lambda: _opened_turn(session, turn))
     outcome = damage.opened(lambda: _read_outcome(session, turn_id, turn)) if answered else None
     # Of an answer that does not open nothing can be told again.
     kept = received is not None and (outcome is not None or not answered)
     state = from_row(
         State,
         row,
-        companion=damage.opened(lambda: _companion(session, row)) or _nameless(row),
+        companion=damage.opened(lambda: opened(Companion, "Companion", row, session)) or _nameless(row),
         prediction=damage.opened(lambda: _prediction(session, row)),
         corrections=tuple(
             Correction(signal, Level(level), Verdict(verdict))
@@ -187,7 +135,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
                 row["corrected_signals"], row["corrected_levels"], row["verdicts"], strict=True
             )
         ),
-        questions=tuple(damage.intact(row["questions"], lambda row: opened_question(session, row))),
+        questions=tuple(damage.intact(row["questions"], lambda row: opened(Question, "Question", row, session))),
         false_alarms=tuple(damage.intact(row["false_alarms"], lambda alarm: opened_alarm(session, *alarm))),
     )
     await report(graph, session, damage)
@@ -196,26 +144,14 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         open=row["open"],
         outcome=outcome if kept else None,
         received=received if kept else None,
-        replied_by=turn["replied_by"] if answered and kept else None,
         handled=row["handled"],
     )
 
 
-async def receive(graph: Graph, session: Session, received: Received, now: datetime) -> None:
+async def receive(graph: Graph, session: Session, received: StoredTurn, now: datetime) -> None:
     """Keep a message before its reply is known; `turn/receive`."""
-    place = NodeSealer(session.keys, session, "Turn", received.turn_id)
-    await graph.run(
-        "turn/receive",
-        session,
-        turn_id=received.turn_id,
-        text=place.seal("text", received.text),
-        reply=_sealed_text(place, "given_reply", received.reply),
-        task=_sealed_text(place, "task", received.task),
-        opener=_sealed_text(place, "opener", received.opener),
-        used=received.used,
-        at=received.at,
-        now=now,
-    )
+    turn = stored(session, "Turn", received)
+    await graph.run("turn/receive", session, turn_id=received.turn_id, turn=turn, at=received.at, now=now)
 
 
 async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | None:
@@ -241,25 +177,16 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
     """Return the parameters of `turn/complete`."""
     outcome = write.outcome
     place = NodeSealer(session.keys, session, "Turn", outcome.turn_id)
+    packed = place.seal_packed("outcome", _OUTCOME.dump_json(outcome, exclude={"reply"}))
+    turn = {"state": TurnState.ANSWERED, "seq": outcome.seq, "surprise": outcome.surprise, "match": outcome.match}
     return {
         "turn_id": outcome.turn_id,
-        "turn": {
-            "state": TurnState.ANSWERED,
-            "seq": outcome.seq,
-            "surprise": outcome.surprise,
-            "match": outcome.match,
-            "replied_by": write.replied_by,
-            "text": place.seal("text", write.text),
-            "reply": place.seal("reply", outcome.reply),
-            "outcome": place.seal_packed("outcome", _OUTCOME.dump_json(outcome, exclude={"reply"})),
-            "task": _sealed_text(place, "task", write.task or None),
-            "opener": _sealed_text(place, "opener", write.opener),
-        },
+        "turn": stored(session, "Turn", write.turn) | turn | {"outcome": packed},
         "source": {"id": f"source-{outcome.seq}"},
         "companion": _sealed_prediction(session, write.prediction, outcome.seq),
         "totals": _totals(write),
         "asked": [] if write.question is None else [write.question.id],
-        "facts": [] if outcome.fact is None else [_timeless(sealed_fact(session, outcome.fact))],
+        "facts": [] if outcome.fact is None else [_timeless(stored(session, "Fact", outcome.fact))],
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
         "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
         "concerns": [] if write.raised is None else [_concern(session, write.raised)],
@@ -307,13 +234,13 @@ def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
     """Return the turns of the running conversation, oldest first; `turn/list`."""
     (row,) = await graph.run("turn/list", session)
-    return await only_intact(graph, session, row["turns"], lambda turn: _stored_turn(session, turn))
+    return await only_intact(graph, session, row["turns"], lambda turn: _opened_turn(session, turn))
 
 
 async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime | None = None) -> list[Fact]:
     """Return a student's facts, newest first, those learned by a moment where one is given; `fact/list`."""
     (row,) = await graph.run("fact/list", session, limit=limit, as_of=as_of)
-    return await only_intact(graph, session, row["facts"], lambda fact: _fact(session, fact))
+    return await only_intact(graph, session, row["facts"], lambda fact: opened(Fact, "Fact", fact, session))
 
 
 async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetime) -> bool | None:
@@ -322,10 +249,10 @@ async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetim
     return bool(rows[0]["deleted"]) if rows else None
 
 
-async def list_unanswered(graph: Graph, session: Session) -> list[Received]:
+async def list_unanswered(graph: Graph, session: Session) -> list[StoredTurn]:
     """Return messages of a student that were not answered, oldest first; `turn/list_waiting`."""
     rows = await graph.run("turn/list_waiting", session)
-    return await only_intact(graph, session, rows, lambda row: _received(session, row))
+    return await only_intact(graph, session, rows, lambda row: _opened_turn(session, row["turn"]))
 
 
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
@@ -356,10 +283,6 @@ def _totals(write: TurnWrite) -> dict[str, Any]:
 
 def _concern(session: Session, kept: Raised) -> dict[str, Any]:
     return sealed_concern(session, kept.raised, kept.text, kept.entry, kept.vector)
-
-
-def _companion(session: Session, row: Row) -> Companion:
-    return opened(Companion, COMPANION_NODE, row, NodeSealer(session.keys, session, "Companion", "companion"))
 
 
 def _nameless(row: Row) -> Companion:
@@ -406,51 +329,8 @@ def check_outcome(outcome: Mapping[str, Any], reply: str) -> None:
     _OUTCOME.validate_python(dict(outcome) | {"reply": reply})
 
 
-def _received(session: Session, turn: Row, field: str = "given_reply") -> Received:
-    place = NodeSealer(session.keys, session, "Turn", turn["id"])
-    reply = turn[field]
+def _opened_turn(session: Session, turn: Row) -> StoredTurn:
+    """Return a turn; its time is in milliseconds, or has the offset that the message was sent with."""
     with readable("Turn", turn["id"]):
-        return Received(
-            turn_id=turn["id"],
-            text=place.text("text", turn["text"]),
-            # With the offset that it was sent with.
-            at=turn["at"].to_native(),
-            reply=None if reply is None else place.text(field, reply),
-            task=_opened_text(place, "task", turn["task"]),
-            opener=_opened_text(place, "opener", turn["opener"]),
-            used=tuple(TURN_NODE.clear["used"].value(turn["used"]) or ()),
-        )
-
-
-def _stored_turn(session: Session, row: Sequence[Any]) -> StoredTurn:
-    """Return a turn as `turn/list` returns it."""
-    turn_id, at, text, reply, replied_by, task, opener = row
-    place = NodeSealer(session.keys, session, "Turn", turn_id)
-    with readable("Turn", turn_id):
-        said_at, before = from_ms(at), _opened_text(place, "opener", opener)
-        return StoredTurn(
-            turn_id,
-            Message(Author.STUDENT, place.text("text", text), said_at),
-            Message(Author.COMPANION, place.text("reply", reply), said_at),
-            replied_by,
-            None if before is None else Message(Author.COMPANION, before, said_at),
-            _opened_text(place, "task", task) or "",
-        )
-
-
-def _sealed_text(place: NodeSealer, field: str, text: str | None) -> Stored | None:
-    return None if text is None else place.seal(field, text)
-
-
-def _opened_text(place: NodeSealer, field: str, sealed: Stored | None) -> str | None:
-    return None if sealed is None else place.text(field, sealed)
-
-
-def _fact(session: Session, row: Row) -> Fact:
-    return opened(Fact, FACT_NODE, row, NodeSealer(session.keys, session, "Fact", row["id"]))
-
-
-def sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
-    """Return the properties of a fact's node, text and tags sealed for it."""
-    place = NodeSealer(session.keys, session, "Fact", fact.id)
-    return clear_properties(FACT_NODE, fact) | sealed_properties(place, FACT_NODE, fact)
+        at = from_ms(turn["at"]) if type(turn["at"]) is int else turn["at"].to_native()
+    return opened(StoredTurn, "Turn", turn, session, at=at)

@@ -20,7 +20,7 @@ from graphmem.model import (
 )
 from graphmem.store.graph import Graph, Row
 from graphmem.store.memories import opened_edge
-from graphmem.store.nodes import UNCERTAINTY_NODE, clear_properties, opened, sealed_properties
+from graphmem.store.nodes import clear_properties, opened, sealed_properties
 from graphmem.store.rows import NodeSealer, readable
 from graphmem.store.tampering import only_intact
 
@@ -94,7 +94,7 @@ def _recorded(session: Session, row: Row) -> Recorded:
     place = NodeSealer(session.keys, session, "Uncertainty", uncertainty_id)
     with readable("Uncertainty", uncertainty_id):
         return Recorded(
-            _opened_doubt(session, row, session),
+            _opened_doubt(row, session),
             Undo() if sealed is None else UNDO.validate_json(place.text("undo", sealed)),
         )
 
@@ -111,7 +111,7 @@ async def find_uncertainties(
 ) -> list[Uncertainty]:
     """Return a student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
     wanted = {"states": states, "severity": severity, "ids": ids, "memory_ids": memory_ids}
-    return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened_doubt(who, row, session))
+    return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened_doubt(row, session))
 
 
 async def list_opposed_edges(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> list[tuple[Edge, Edge]]:
@@ -161,7 +161,7 @@ def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
         if i
     ]
     return {
-        "properties": clear_properties(UNCERTAINTY_NODE, doubt) | stored_standing(session, recorded),
+        "properties": clear_properties(doubt) | stored_standing(session, recorded),
         "sides": sides,
     }
 
@@ -169,23 +169,20 @@ def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
 def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
     """Return the properties of an uncertainty that change as it is raised and settled."""
     doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, "Uncertainty", recorded.uncertainty.id)
-    texts = sealed_properties(place, UNCERTAINTY_NODE, doubt) | {
-        "undo": place.seal("undo", UNDO.dump_json(recorded.undo).decode())
-    }
-    return clear_properties(UNCERTAINTY_NODE, doubt, *STANDING_PROPERTIES) | texts
+    texts = sealed_properties(place, doubt) | {"undo": place.seal("undo", UNDO.dump_json(recorded.undo).decode())}
+    return clear_properties(doubt, *STANDING_PROPERTIES) | texts
 
 
-def _opened_doubt(who: Who, row: Row, session: Session | None) -> Uncertainty:
+def _opened_doubt(row: Row, session: Session | None) -> Uncertainty:
     held = row["uncertainty"]
-    place = None if session is None else NodeSealer(session.keys, who, "Uncertainty", held["id"])
     with readable("Uncertainty", held["id"]):
         sides = {side: memory_id for side, memory_id, *_ in row["sides"]}
         edges = {side: RelationshipSide(EdgeType(kind), to_id) for side, _, kind, to_id in row["sides"] if kind}
         return opened(
             Uncertainty,
-            UNCERTAINTY_NODE,
+            "Uncertainty",
             held,
-            place,
+            session,
             a_id=sides["a"] if "a" in sides else sides["b"],
             b_id=sides.get("b") if "a" in sides else None,
             a_edge=edges.get("a"),

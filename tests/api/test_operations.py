@@ -15,10 +15,9 @@ from graphmem.app import Graphmem
 from graphmem.errors import Unavailable
 from graphmem.jobs import health
 from graphmem.jobs.health import Probe
-from graphmem.model import Role
+from graphmem.model import Role, StoredTurn
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
-from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Pupil, another_replica, served
 from tests.support.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 
@@ -163,7 +162,7 @@ async def test_a_probe_tells_busy_from_broken(gm: Graphmem, monkeypatch: pytest.
 
 
 async def test_health_is_red_without_a_database_or_when_somebody_waits_too_long(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, Received("t", "Hello?", gm.clock(), None), gm.clock())
+    await turns.receive(gm.graph, ann.session, StoredTurn("t", "Hello?", gm.clock(), None), gm.clock())
     late = another_replica(gm, clock=lambda: gm.clock() + timedelta(days=1))
     nobody = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", 0.2), 0.2, gm.secrets)
     for ill in (late, another_replica(gm, graph=nobody)):

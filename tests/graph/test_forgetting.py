@@ -20,8 +20,8 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import Fact, LedgerCategory, Level, Memory, MemoryRole, SourceKind
 from graphmem.store import turns
 from graphmem.store.changes import Changes, New, Origin, Span, write
+from graphmem.store.nodes import stored
 from graphmem.store.rows import NodeSealer
-from graphmem.store.turns import sealed_fact
 from tests.conftest import BOTH_FORMS, Enrol, Pupil, another_replica, say
 from tests.support.client import Client
 from tests.support.doubting import doubted
@@ -185,7 +185,7 @@ async def test_facts_of_the_same_message_that_say_something_else_stay(gm: Graphm
 async def taught(gm: Graphmem, pupil: Pupil, turn_id: str, texts: tuple[str, ...]) -> None:
     """Facts that come from a turn."""
     for i, text in enumerate(texts):
-        fact = sealed_fact(pupil.session, Fact(f"fact-{i}", 90 + i, text, ("people",), gm.clock()))
+        fact = stored(pupil.session, "Fact", Fact(f"fact-{i}", 90 + i, text, ("people",), gm.clock()))
         query = """MATCH (s:Source {institution: $i, student_id: $s, kind: 'chat', ref: $turn})
                    CREATE (f:Fact {institution: $i, student_id: $s})-[:FORMED_FROM]->(s) SET f += $fact"""
         await changed(gm, pupil.who, query, turn=turn_id, fact=fact)

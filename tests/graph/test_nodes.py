@@ -40,9 +40,8 @@ def longer(monkeypatch: pytest.MonkeyPatch) -> NodeKind:
     return kind
 
 
-def opened_as(session: Session, kind: NodeKind, row: dict[str, Any]) -> LongerMemory:
-    place = NodeSealer(session.keys, session, "Memory", row["id"])
-    return nodes.opened(LongerMemory, kind, row, place, modality=Modality.SEMANTIC, source_refs=())
+def opened_as(session: Session, row: dict[str, Any]) -> LongerMemory:
+    return nodes.opened(LongerMemory, "Memory", row, session, modality=Modality.SEMANTIC, source_refs=())
 
 
 async def rows_of(gm: Graphmem, who: Who) -> list[dict[str, Any]]:
@@ -55,14 +54,14 @@ async def test_one_declaration_of_a_property_of_memories(gm: Graphmem, ann: Pupi
     (memory, *_) = await held(gm, ann.session)
     made = LongerMemory(**{**vars(memory), "stamina": 0.75, "nickname": "Bella's prize"})
     place = NodeSealer(ann.session.keys, ann.session, "Memory", memory.id)
-    properties = clear_properties(longer, made, "stamina") | sealed_properties(place, longer, made, "nickname")
+    properties = clear_properties(made, "stamina") | sealed_properties(place, made, "nickname")
     changed = [{"id": memory.id, "properties": properties | {"written": 99}}]
     await gm.graph.run("changes/set:Memory", ann.session, rows=changed)
     # In Neo4j, sealed where it is declared so.
     (row,) = await rows_of(gm, ann.who)
     assert row["stamina"] == 0.75
     assert b"Bella" not in bytes(row["nickname"])
-    assert opened_as(ann.session, longer, row).nickname == "Bella's prize"
+    assert opened_as(ann.session, row).nickname == "Bella's prize"
     # In the integrity hash.
     assert (await verify_integrity(gm, ann.who)).intact
     by = "MATCH (m:Memory {institution: $i, student_id: $s, id: $id}) SET m.stamina = $value"
@@ -79,9 +78,9 @@ async def test_one_declaration_of_a_property_of_memories(gm: Graphmem, ann: Pupi
     await import_student(gm, bea, PASSWORD, await export_text(gm, ann.session))
     _, session = await students.open_session(gm, bea, PASSWORD)
     (row,) = await rows_of(gm, bea)
-    assert opened_as(session, longer, row).nickname == "Bella's prize"
+    assert opened_as(session, row).nickname == "Bella's prize"
     # Sealed anew with another key.
     await students.rotate_key(gm, ann.who, PASSWORD, session=ann.session)
     _, session = await students.open_session(gm, ann.who, PASSWORD)
     (row,) = await rows_of(gm, ann.who)
-    assert opened_as(session, longer, row).nickname == "Bella's prize"
+    assert opened_as(session, row).nickname == "Bella's prize"

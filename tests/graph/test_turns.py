@@ -16,10 +16,9 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import STRANDED_AFTER, sweep
-from graphmem.model import Fact, Level, Respond, TurnOutcome
+from graphmem.model import Fact, Level, Respond, StoredTurn, TurnOutcome
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
-from graphmem.store.turns import Received
 from graphmem.text.doc import Doc
 from graphmem.text.matching import retrieve
 from tests.conftest import PASSWORD, Pupil, another_replica, say
@@ -349,13 +348,13 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
         await say(gm, ann, "not what was said", "t")
     outcome = await say(gm, ann, "I have a dog called Rex.", "t")
     kept = await turns.list_turns(gm.graph, ann.session)
-    assert [each.message.text for each in kept] == ["I have a dog called Rex."]
+    assert [each.text for each in kept] == ["I have a dog called Rex."]
     assert outcome.seq == 1
 
 
 @pytest.mark.usefixtures("nobody_else")
 async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
+    await turns.receive(gm.graph, ann.session, StoredTurn("t", "I have a dog called Rex.", NOW, None), gm.clock())
     soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=STRANDED_AFTER + 1))
     await sweep(soon)
     assert await turns.list_unanswered(gm.graph, ann.session) == []
@@ -364,7 +363,7 @@ async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil
 
 @pytest.mark.usefixtures("nobody_else")
 async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_next(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
+    await turns.receive(gm.graph, ann.session, StoredTurn("t", "I have a dog called Rex.", NOW, None), gm.clock())
     late = another_replica(gm, clock=lambda: ann.session.expires_at + timedelta(seconds=1))
     await sweep(late)
     _, session = await students.open_session(late, ann.who, PASSWORD)
@@ -373,7 +372,7 @@ async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_ne
 
 
 async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
+    await turns.receive(gm.graph, ann.session, StoredTurn("t", "I have a dog called Rex.", NOW, None), gm.clock())
     await close_session(gm, ann.session, wait=True)
     rows = await gm.graph.execute(
         "MATCH (s:Source {institution: $i, ref: 't'}) RETURN s", {"i": ann.who.institution}, reads=True

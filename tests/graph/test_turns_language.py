@@ -17,7 +17,7 @@ from graphmem.errors import Conflict, ModelUnavailable
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sweeper import STRANDED_AFTER, sweep
-from graphmem.model import Role
+from graphmem.model import Role, StoredTurn
 from graphmem.store import turns
 from tests.api.test_operations import streamed
 from tests.conftest import Enrol, Pupil, another_replica, say, served
@@ -48,7 +48,7 @@ async def test_reply_and_prediction_come_from_the_model(gm: Graphmem, ann: Pupil
     assert following.match is not None
     assert following.match > 0.95
     (kept, _) = await turns.list_turns(gm.graph, ann.session)
-    assert (kept.reply.text, kept.replied_by) == (REPLY, "openai:stub")
+    assert (kept.reply, kept.replied_by) == (REPLY, "openai:stub")
 
 
 async def test_the_configured_model_is_opened_and_closed(gm: Graphmem, neo4j_access: Access, ann: Pupil) -> None:
@@ -192,7 +192,7 @@ async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphm
 async def test_the_sweeper_leaves_what_only_the_model_may_answer(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await turns.receive(gm.graph, ann.session, turns.Received("t", EXPECTED, gm.clock(), None), gm.clock())
+    await turns.receive(gm.graph, ann.session, StoredTurn("t", EXPECTED, gm.clock(), None), gm.clock())
     soon = timedelta(seconds=STRANDED_AFTER + 1)
     with llm_server(Act(status=503)) as server:
         async with with_model(gm, server, degrade="refuse") as talking:
@@ -202,7 +202,7 @@ async def test_the_sweeper_leaves_what_only_the_model_may_answer(
             assert "go on waiting" in caplog.text
             await sweep(later)
     (kept,) = await turns.list_turns(gm.graph, ann.session)
-    assert (kept.turn_id, kept.reply.text) == ("t", REPLY)
+    assert (kept.turn_id, kept.reply) == ("t", REPLY)
     assert EXPECTED not in caplog.text
 
 
@@ -302,7 +302,7 @@ async def test_two_turns_at_once_come_one_after_the_other(gm: Graphmem, ann: Pup
             outcomes = await asyncio.gather(*(say(talking, ann, f"Message number {i}", f"t{i}") for i in range(3)))
     assert sorted(o.seq for o in outcomes) == [1, 2, 3]
     kept = await turns.list_turns(gm.graph, ann.session)
-    assert {k.message.text for k in kept} == {f"Message number {i}" for i in range(3)}
+    assert {k.text for k in kept} == {f"Message number {i}" for i in range(3)}
     assert len(server.seen) == 3
 
 
@@ -317,7 +317,7 @@ async def test_turns_at_once_on_two_replicas_are_never_lost(gm: Graphmem, ann: P
             for i in range(2):
                 await say(replicas[i], ann, f"Message number {i}", f"t{i}")
     kept = await turns.list_turns(gm.graph, ann.session)
-    assert sorted(k.message.text for k in kept) == ["Message number 0", "Message number 1"]
+    assert sorted(k.text for k in kept) == ["Message number 0", "Message number 1"]
     assert await turns.list_unanswered(gm.graph, ann.session) == []
 
 

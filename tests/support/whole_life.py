@@ -16,10 +16,10 @@ from graphmem.model import (
     Level,
     Practised,
     SourceKind,
+    StoredTurn,
     WorldEdge,
 )
 from graphmem.store import turns
-from graphmem.store.turns import Received
 from tests.conftest import Pupil, say
 from tests.support.doubting import doubted
 from tests.support.remembering import held, observations
@@ -51,7 +51,7 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
     # A job, a message and a doubt that wait.
     await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8", reply=ASKED)
-    waiting = Received("waiting", f"Where is my {secret}?", gm.clock(), None)
+    waiting = StoredTurn("waiting", f"Where is my {secret}?", gm.clock(), None)
     await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
     doubtful, other, *_ = await held(gm, pupil.session)
     await doubted(gm, pupil.session, doubtful, other, id="doubt-1")
