@@ -4,9 +4,6 @@
 // params: institution: str, student_id: str, limit: int
 // returns: memories: int, edges: int, ledger: int, facts: int, uncertainties: int, jobs: int, other: int
 MATCH (erasure:Erasure {institution: $institution, student_id: $student_id})
-// An import under way ends with that.
-REMOVE erasure.token
-WITH erasure
 CALL () {
   MATCH (node:Job {institution: $institution, student_id: $student_id})
   WHERE node.id IS NOT NULL RETURN node LIMIT $limit

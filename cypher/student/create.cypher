@@ -1,9 +1,9 @@
-// Enrol a student with a companion; an existing student is left as it is. No row while somebody of this id is erased or imported.
+// Enrol a student with a companion; an existing student is left as it is. No row while somebody of this id is erased.
 // mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, student: map, companion: map
 // returns: created: bool, touched: list of map
-// The mark of an erasure or import is locked, so that neither begins meanwhile.
+// The mark of an erasure is locked, so that none begins meanwhile.
 MERGE (erasure:Erasure {institution: $institution, student_id: $student_id})
 ON CREATE SET erasure.enrolling = true
 WITH erasure WHERE erasure.enrolling

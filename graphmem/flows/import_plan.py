@@ -142,7 +142,6 @@ def planned_graph(read: ReadDocument, keys: Keys, student_id: str) -> ImportedGr
     (student,) = [node for node in nodes if node.label == "Student"]
     document = read.document
     return ImportedGraph(
-        student=student.number,
         nodes=nodes,
         edges=tuple(ImportedEdge(e.from_, e.to, e.type, e.properties.model_dump()) for e in document.edges),
         links=tuple(ImportedEdge(e.from_, e.concept, e.type, e.properties.model_dump()) for e in document.links),

@@ -111,7 +111,7 @@ async def enrol(
     companion = await _default_companion(gm, who.institution)
     enrolment = students.Enrolment(keys, lock, companion, display_name, time_zone)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
-        raise Conflict("A student of this id is enrolled already, or is being erased or imported: choose another id.")
+        raise Conflict("A student of this id is enrolled already, or is being erased: choose another id.")
     await keep_up(gm, who)
     return await written_student(gm, who)
 
@@ -675,7 +675,7 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
 
 
 async def finish_erasures(gm: Graphmem) -> int:
-    """Finish erasures that were cut short, and erase what imports cut short have left; how many."""
+    """Finish erasures that were cut short; how many."""
     unfinished = await deletion.list_unfinished_erasures(gm.graph, gm.clock() - TAKEN_UP_AFTER)
     for who in unfinished:
         await finish_erasure_of(gm, who)
@@ -683,7 +683,7 @@ async def finish_erasures(gm: Graphmem) -> int:
 
 
 async def finish_erasure_of(gm: Graphmem, who: Who) -> Erased:
-    """Delete what is left of a student whose erasure has begun, or whose import was cut short; how much."""
+    """Delete what is left of a student whose erasure has begun; how much."""
     erased = Erased()
     while (some := await deletion.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
         erased += some

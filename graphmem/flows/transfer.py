@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import uuid4
 
 from graphmem import sealing
 from graphmem.app import Graphmem
@@ -14,7 +13,7 @@ from graphmem.flows.import_plan import ReadDocument, planned_graph, read_documen
 from graphmem.flows.session_cache import ENDED
 from graphmem.flows.students import check_sealing, finish_erasure_of, written_student
 from graphmem.model import Session, Student, Vector, Who
-from graphmem.store import exports, imports, integrity, overlays, students
+from graphmem.store import exports, imports, overlays, students
 from graphmem.store.document import FORMAT, FORMAT_VERSION
 from graphmem.validation import PASSWORD_MIN, checked_new_id, checked_password
 
@@ -133,8 +132,8 @@ async def import_student(
 ) -> ImportedStudent:
     """Make the graph of an exported student anew, sealed with a new key that a new password opens.
 
-    The document is checked first, all of it. The student can be opened once everything is there; what is cut short is
-    erased by the next import of the same id, or by the sweeper. The same document again changes nothing.
+    The document is checked first, all of it. What is cut short has written nothing. The same document again changes
+    nothing.
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ async def import_student(
     Raises
     ------
     InvalidInput    id, password or document will not do, or the world lacks concepts; nothing was imported
-    Conflict        somebody of this id is enrolled, or was erased or imported at the same time
+    Conflict        somebody of this id is enrolled, or was at the same time
     Unavailable     Neo4j does not answer; import again
 
     Source: spec 14.
@@ -160,15 +159,12 @@ async def import_student(
     if (lacking or edge_ids) and not skip_unknown:
         raise InvalidInput(_lacks(lacking, edge_ids))
     read, left_out = without_concepts(read, lacking, edge_ids), len(lacking) + len(edge_ids)
-    clear, token = await check_sealing(gm, who.institution), uuid4().hex
-    begun = await _begin(gm, who, token)
-    if begun.imported == read.digest:
-        if not await integrity.has_manifest(gm.graph, who):
-            # The import before this one was cut short behind its last step.
-            await integrity.accept(gm.graph, who, gm.clock())
+    clear = await check_sealing(gm, who.institution)
+    imported = await imports.find_imported(gm.graph, who)
+    if imported == read.digest:
         return await _import_done(gm, who, read, left_out, repeated=True)
-    if not begun.begun:
-        raise Conflict("A student of this id is enrolled already: choose another id, or erase that one first.")
+    if imported is not None:
+        raise Conflict(imports.ENROLLED)
     recovery = gm.settings.recovery_key_of(who.institution)
     lock, keys = await gm.passwords.computed(
         lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
@@ -176,18 +172,11 @@ async def import_student(
     planned = planned_graph(read, keys, who.student_id)
     vectors = await _node_vectors(gm, read)
     planned = replace(planned, nodes=tuple(replace(n, vector=vectors.get(n.number)) for n in planned.nodes))
-    await imports.write_imported(gm.graph, who, keys, lock, planned, token, gm.clock())
+    while not await imports.write_imported(gm.graph, who, keys, lock, planned, gm.clock()):
+        # An erasure that was cut short is finished first, and with it whoever is still at it.
+        await finish_erasure_of(gm, who)
     gm.lock_up(who)
     return await _import_done(gm, who, read, left_out, repeated=False)
-
-
-async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
-    begun = await imports.begin_import(gm.graph, who, token, gm.clock())
-    if not begun.begun and begun.imported is None:
-        # What another import or an erasure left behind goes first, and with it whoever is still at it.
-        await finish_erasure_of(gm, who)
-        begun = await imports.begin_import(gm.graph, who, token, gm.clock())
-    return begun
 
 
 async def _import_done(gm: Graphmem, who: Who, read: ReadDocument, left_out: int, *, repeated: bool) -> ImportedStudent:

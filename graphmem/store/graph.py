@@ -264,19 +264,22 @@ class Graph:
         """
         return await self._repeated(lambda: self._once(text, params, reads), seconds)
 
-    async def transact(self, who: Who, work: Callable[[Transaction], Awaitable[T | None]]) -> T | None:
+    async def transact(
+        self, who: Who, work: Callable[[Transaction], Awaitable[T | None]], seconds: float | None = None
+    ) -> T | None:
         """Run several statements of one student in one transaction; nothing is written where `work` returns None.
 
         Parameters
         ----------
         who : Who, the tenant
         work : runs the statements; it may be called again after a passing failure, so it changes nothing else
+        seconds : how long it may take, by default the timeout
 
         Raises
         ------
         QueryError, Conflict, Unavailable    as for `run`
         """
-        return await self._mended(who, lambda: self._repeated(lambda: self._transacted(who, work)))
+        return await self._mended(who, lambda: self._repeated(lambda: self._transacted(who, work), seconds))
 
     async def _repeated(self, attempt: Callable[[], Awaitable[T]], seconds: float | None = None) -> T:
         deadline = monotonic() + (self._timeout if seconds is None else seconds)

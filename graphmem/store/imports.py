@@ -1,6 +1,6 @@
-"""Writing an exported student anew: sealed with other keys, in steps of which none can be done twice (spec 14)."""
+"""Writing an exported student anew, sealed with other keys, in one transaction (spec 14)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from graphmem.errors import Conflict
 from graphmem.model import Keys, Vector, Who
 from graphmem.sealing import StudentLock
-from graphmem.store.graph import Graph
-from graphmem.store.integrity import accept
+from graphmem.store.graph import Graph, Transaction
+from graphmem.store.integrity import make_manifest
 from graphmem.store.jobs import Kind
 from graphmem.store.nodes import NODE_KINDS, bound_to, resealed
 from graphmem.store.rows import NodeSealer, batches
@@ -18,8 +18,10 @@ from graphmem.store.students import lock_properties
 T = TypeVar("T")
 
 IMPORTED_AT_ONCE = 500
-"""Nodes, and relationships, that one transaction creates."""
-OTHERS = "The student was erased or imported by somebody else at the same time: import again."
+"""Nodes, and relationships, that one statement creates."""
+IMPORT_SECONDS = 600.0
+"""Seconds that the transaction of an import may take."""
+ENROLLED = "A student of this id is enrolled already: choose another id, or erase that one first."
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class ImportedEdge:
 
 @dataclass(frozen=True)
 class ImportedGraph:
-    """Everything of a student as it is to be made. `student` and `companion` are among the nodes, by their numbers.
+    """Everything of a student as it is to be made.
 
     overlay : known concepts, each with `concept`, and its properties, opened
     discovered : edges of the world, each with `edge_id` and `since`
@@ -56,7 +58,6 @@ class ImportedGraph:
     turns : of the student, whom the prediction follows
     """
 
-    student: int
     nodes: tuple[ImportedNode, ...]
     edges: tuple[ImportedEdge, ...]
     links: tuple[ImportedEdge, ...]
@@ -66,18 +67,13 @@ class ImportedGraph:
     turns: int
 
 
-@dataclass(frozen=True)
-class Begun:
-    """Whether an import could begin; else the digest of the document that an enrolled student was imported from."""
+async def find_imported(graph: Graph, who: Who) -> str | None:
+    """Return the digest of the document a student was imported from, empty for one who was enrolled; `import/find`.
 
-    begun: bool
-    imported: str | None
-
-
-async def begin_import(graph: Graph, who: Who, token: str, now: datetime) -> Begun:
-    """Keep an id for an import; `import/begin`."""
-    (row,) = await graph.run("import/begin", who, token=token, now=now)
-    return Begun(row["begun"], row["imported"])
+    None without such a student.
+    """
+    rows = await graph.run("import/find", who)
+    return rows[0]["digest"] if rows else None
 
 
 async def list_known_edges(graph: Graph, institution: str, concepts: Sequence[str], ids: Sequence[str]) -> set[str]:
@@ -87,79 +83,47 @@ async def list_known_edges(graph: Graph, institution: str, concepts: Sequence[st
 
 
 async def write_imported(
-    graph: Graph, who: Who, keys: Keys, lock: StudentLock, planned: ImportedGraph, token: str, now: datetime
-) -> None:
-    """Write all of an import that has begun, the student last, so that nothing can be opened before all is there.
+    graph: Graph, who: Who, keys: Keys, lock: StudentLock, planned: ImportedGraph, now: datetime
+) -> bool:
+    """Write all of an import, with its manifest, in one transaction. False while somebody of this id is erased.
 
-    `import/create_nodes`, `import/create_edges`, `import/finish`, each step once; then its manifest, without which no
-    session opens.
+    `import/begin`, `import/create_nodes`, `import/create_edges`, `import/create_overlay`, and those of a manifest.
 
     Raises
     ------
-    Conflict        somebody else erases or imports the student, or the answer to a step was lost
+    Conflict        somebody of this id is enrolled
     """
-    step, element = 0, dict[int, str]()
-    others = [node for node in planned.nodes if node.number != planned.student]
-    for some in batches(others, IMPORTED_AT_ONCE):
-        step += 1
-        rows = [_node_row(keys, who, lock, node, planned.turns) for node in some]
-        found = await graph.run("import/create_nodes", who, token=token, step=step, nodes=rows, now=now)
-        if len(found) != len(rows):
-            raise Conflict(OTHERS)
-        element |= {row["number"]: row["element"] for row in found}
-    inner = [edge for edge in planned.edges if planned.student not in (edge.start, edge.end)]
-    for edges, links in _together(inner, planned.links):
-        step += 1
-        made = await graph.run(
-            "import/create_edges",
-            who,
-            token=token,
-            step=step,
-            edges=[_ends(edge, element) | {"end": element[int(edge.end)]} for edge in edges],
-            links=[_ends(link, element) | {"concept": link.end} for link in links],
-            now=now,
+    nodes = [_node_row(keys, who, lock, node, planned) for node in planned.nodes]
+    overlay = [_known_row(keys, who, held) for held in planned.overlay]
+
+    async def work(tx: Transaction) -> bool | None:
+        begun, element = await tx.run("import/begin"), dict[int, str]()
+        if begun and not begun[0]["free"]:
+            raise Conflict(ENROLLED)
+        if not begun:
+            return None
+        for some in batches(nodes, IMPORTED_AT_ONCE):
+            element |= {row["number"]: row["element"] for row in await tx.run("import/create_nodes", nodes=some)}
+        for edges in batches(planned.edges, IMPORTED_AT_ONCE):
+            await tx.run("import/create_edges", edges=[_edge_row(edge, element) for edge in edges], links=[])
+        for links in batches(planned.links, IMPORTED_AT_ONCE):
+            await tx.run("import/create_edges", edges=[], links=[_edge_row(link, element) for link in links])
+        await tx.run(
+            "import/create_overlay", overlay=overlay, discovered=[_values(each) for each in planned.discovered]
         )
-        if not made or (made[0]["edges"], made[0]["links"]) != (len(edges), len(links)):
-            raise Conflict(OTHERS)
-    (student,) = [node for node in planned.nodes if node.number == planned.student]
-    own = [edge for edge in planned.edges if planned.student in (edge.start, edge.end)]
-    finished = await graph.run(
-        "import/finish",
-        who,
-        token=token,
-        step=step + 1,
-        student=_node_row(keys, who, lock, student, planned.turns)["properties"] | {"imported": planned.digest},
-        outgoing=[
-            {"element": element[int(e.end)], "type": e.type, "properties": _values(e.properties)}
-            for e in own
-            if e.start == planned.student
-        ],
-        incoming=[
-            {"element": element[e.start], "type": e.type, "properties": _values(e.properties)}
-            for e in own
-            if e.start != planned.student
-        ],
-        overlay=[_known_row(keys, who, held) for held in planned.overlay],
-        discovered=[_values(found) for found in planned.discovered],
-    )
-    if not finished:
-        raise Conflict(OTHERS)
-    await accept(graph, who, now)
+        return await make_manifest(graph, tx, now)
+
+    return bool(await graph.transact(who, work, seconds=IMPORT_SECONDS))
 
 
-def _together(
-    edges: Sequence[ImportedEdge], links: Sequence[ImportedEdge]
-) -> Iterable[tuple[Sequence[ImportedEdge], Sequence[ImportedEdge]]]:
-    yield from ((some, ()) for some in batches(edges, IMPORTED_AT_ONCE))
-    yield from (((), some) for some in batches(links, IMPORTED_AT_ONCE))
+def _edge_row(edge: ImportedEdge, element: Mapping[int, str]) -> dict[str, Any]:
+    end = element[edge.end] if isinstance(edge.end, int) else edge.end
+    return {"start": element[edge.start], "end": end, "type": edge.type, "properties": _values(edge.properties)}
 
 
-def _ends(edge: ImportedEdge, element: Mapping[int, str]) -> dict[str, Any]:
-    return {"start": element[edge.start], "type": edge.type, "properties": _values(edge.properties)}
-
-
-def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns: int) -> dict[str, Any]:
+def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, planned: ImportedGraph) -> dict[str, Any]:
     """Return a node as `import/create_nodes` takes it, its texts sealed for their new place."""
+    turns = planned.turns
     forms, properties = NODE_KINDS[node.label].sealed, dict[str, Any]()
     for name, value in node.properties.items():
         if name in forms and value is not None:
@@ -173,7 +137,7 @@ def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns
         place = NodeSealer(keys, who, node.label, bound_to(node.label, name, node.properties, turns))
         properties[name] = place.seal_vector(name, node.vector)
     if node.label == "Student":
-        properties |= lock_properties(lock)
+        properties |= lock_properties(lock) | {"imported": planned.digest}
     return {"number": node.number, "labels": list(node.labels), "properties": properties}
 
 

@@ -403,41 +403,33 @@ def _compared(
 
 
 async def accept(graph: Graph, who: Who, now: datetime) -> bool:
-    """Make a student's manifest anew from what is there, and vouch for the public key. False without such a student.
+    """Make a student's manifest anew, as `make_manifest` does. False without such a student."""
+    return bool(await graph.transact(who, lambda tx: make_manifest(graph, tx, now)))
+
+
+async def make_manifest(graph: Graph, tx: Transaction, now: datetime) -> bool | None:
+    """Make a manifest from what is there of a student, and vouch for the public key; None without such a student.
 
     Writes the pages, the root and the seal of the public key; what was altered by hand counts as the service's own.
     """
-
-    async def work(tx: Transaction) -> bool | None:
-        rows = await tx.run("integrity/begin", now=now, limit=NOTES_AT_ONCE)
-        if not rows:
-            return None
-        nodes, edges = await tx.run("integrity/list_all_nodes"), await tx.run("integrity/list_all_edges")
-        root = manifest.new_root(now)
-        student = next(row["properties"] for row in nodes if row["label"] == "Student")
-        await tx.run(
-            "integrity/set_public_key_seal",
-            public_key_seal=public_key_seal(
-                graph.secrets[0], who, bytes(student["public_key"]), clear=student.get("sealing") == SEALING_OFF
-            ),
-        )
-        pages = Pages(root.key, who, {}, {})
-        for element in (*map(_node_element, nodes), *_edge_elements(edges, who)):
-            pages.put(element.name, element.entry(root.key))
-        rows_before = await tx.run("integrity/list_pages", numbers=None)
-        left = [row["number"] for row in rows_before if row["number"] not in pages.entries]
-        await tx.run("integrity/delete_pages", numbers=left)
-        taken, saved = [note_id for note_id, _ in rows[0]["notes"]], _saved(graph, pages, {}, root)
-        await tx.run("integrity/save", now=now, root_before=rows[0]["root"], notes=taken, **saved)
-        return True
-
-    return bool(await graph.transact(who, work))
-
-
-async def has_manifest(graph: Graph, who: Who) -> bool:
-    """Return whether a student has a manifest, of whatever state; `integrity/get_root`."""
-    rows = await graph.run("integrity/get_root", who)
-    return bool(rows) and rows[0]["root"] is not None
+    rows = await tx.run("integrity/begin", now=now, limit=NOTES_AT_ONCE)
+    if not rows:
+        return None
+    nodes, edges = await tx.run("integrity/list_all_nodes"), await tx.run("integrity/list_all_edges")
+    root = manifest.new_root(now)
+    student = next(row["properties"] for row in nodes if row["label"] == "Student")
+    key, clear = bytes(student["public_key"]), student.get("sealing") == SEALING_OFF
+    seal = public_key_seal(graph.secrets[0], tx.who, key, clear=clear)
+    await tx.run("integrity/set_public_key_seal", public_key_seal=seal)
+    pages = Pages(root.key, tx.who, {}, {})
+    for element in (*map(_node_element, nodes), *_edge_elements(edges, tx.who)):
+        pages.put(element.name, element.entry(root.key))
+    rows_before = await tx.run("integrity/list_pages", numbers=None)
+    left = [row["number"] for row in rows_before if row["number"] not in pages.entries]
+    await tx.run("integrity/delete_pages", numbers=left)
+    taken, saved = [note_id for note_id, _ in rows[0]["notes"]], _saved(graph, pages, {}, root)
+    await tx.run("integrity/save", now=now, root_before=rows[0]["root"], notes=taken, **saved)
+    return True
 
 
 async def list_noted(graph: Graph, after: Who | None = None, limit: int = 200) -> list[Who]:

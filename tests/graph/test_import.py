@@ -19,14 +19,15 @@ from graphmem.flows import students
 from graphmem.flows.context import recall
 from graphmem.flows.import_plan import planned_graph, read_document
 from graphmem.flows.integrity import verify_integrity
-from graphmem.flows.students import TAKEN_UP_AFTER, finish_erasures
 from graphmem.flows.transfer import export_pieces, export_student, export_text, import_student
 from graphmem.flows.world import import_world
 from graphmem.flows.world_plan import WorldDraft
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Role, Session, Who, WorldEdge
 from graphmem.store import imports
-from graphmem.store.imports import ImportedGraph, ImportedNode, begin_import, write_imported
+from graphmem.store.deletion import begin_erasure
+from graphmem.store.graph import Transaction
+from graphmem.store.imports import ImportedGraph, ImportedNode, write_imported
 from graphmem.store.nodes import kind_of
 from graphmem.store.students import find_enrolled
 from tests.conftest import BOTH_FORMS, Pupil, another_replica, say
@@ -202,7 +203,7 @@ async def test_twice_is_as_once_and_nobody_is_overwritten(gm: Graphmem, ann: Pup
     assert session.keys == ann.session.keys
 
 
-async def test_what_is_cut_short_cannot_be_opened_and_is_made_again(
+async def test_what_is_cut_short_has_written_nothing_and_is_made_again(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await lives(gm, ann, "marmalade")
@@ -210,33 +211,36 @@ async def test_what_is_cut_short_cannot_be_opened_and_is_made_again(
     bea = elsewhere()
     await the_world(gm, bea.institution, "marmalade")
     monkeypatch.setattr(imports, "IMPORTED_AT_ONCE", 5)
-    run, steps = gm.graph.run, 0
+    run, steps = Transaction.run, 0
 
-    async def dying(name: str, *args: Any, **params: Any) -> Any:
+    async def dying(tx: Transaction, name: str, **params: Any) -> Any:
         nonlocal steps
         steps += name.startswith("import/create")
         if steps == 5:
             raise KeyboardInterrupt
-        return await run(name, *args, **params)
+        return await run(tx, name, **params)
 
     with monkeypatch.context() as patched:
-        patched.setattr(gm.graph, "run", dying)
+        patched.setattr(Transaction, "run", dying)
         with pytest.raises(KeyboardInterrupt):
             await import_student(gm, bea, NEW_PASSWORD, text)
-    assert "Memory" in await kept(gm, bea) or "Companion" in await kept(gm, bea)
-    with pytest.raises(Conflict, match="imported"):
-        await students.enrol(gm, bea, NEW_PASSWORD)
+    assert await kept(gm, bea) == {}
     with pytest.raises(Locked):
         await opened(gm, bea)
     await import_student(gm, bea, NEW_PASSWORD, text)
     assert comparable(await unopened(gm, bea, NEW_PASSWORD))[0].keys() == comparable(json.loads(text))[0].keys()
-    # One that nobody makes again is erased, by the sweeper.
-    carl = replace(bea, student_id="carl")
-    await begin_import(gm.graph, carl, "a token", gm.clock() - TAKEN_UP_AFTER - timedelta(seconds=1))
-    query = "CREATE (:Memory {institution: $i, student_id: $s, id: 'memory-1'})"
-    await changed(gm, carl, query)
-    await finish_erasures(gm)
-    assert await kept(gm, carl) == {}
+
+
+async def test_an_erasure_that_was_cut_short_is_finished_before_an_import(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, "My sister Ottilie hides marmalade in Lisbon.")
+    text = await export_text(gm, ann.session)
+    bea = elsewhere()
+    await import_student(gm, bea, NEW_PASSWORD, text)
+    await begin_erasure(gm.graph, bea, gm.clock())
+    done = await import_student(gm, bea, "an entirely new password", text)
+    assert not done.repeated
+    assert (await verify_integrity(gm, bea)).intact
+    assert await opened(gm, bea, "an entirely new password")
 
 
 async def test_concepts_that_the_world_lacks_are_named_or_left_out(gm: Graphmem, ann: Pupil) -> None:
@@ -316,5 +320,4 @@ async def _students_with(gm: Graphmem, who: Who, document: dict[str, Any], one: 
         for own in [{"id": f"memory-{i}-0", "content_hash": f"{i}", "content": f"{i} " + "otters " * 40}]
     )
     whole: ImportedGraph = replace(planned, nodes=(*planned.nodes, *more))
-    await begin_import(gm.graph, who, "a token", gm.clock())
-    await write_imported(gm.graph, who, keys, lock, whole, "a token", gm.clock())
+    assert await write_imported(gm.graph, who, keys, lock, whole, gm.clock())

@@ -47,7 +47,7 @@ UNTOUCHED = {
     ),
     *("erasure/begin", "erasure/delete_some", "erasure/finish", "backup/list_nodes", "notice/finish", "turn/receive"),
     # A manifest of the student is made when all is there.
-    *("import/begin", "import/create_nodes", "import/create_edges", "import/finish"),
+    *("import/begin", "import/create_nodes", "import/create_edges", "import/create_overlay"),
     *("integrity/begin", "integrity/delete_pages", "integrity/note", "integrity/save", "integrity/set_seals"),
     *("integrity/set_public_key_seal", "tampering/forget", "tampering/mend", "tampering/note"),
     *("job/claim", "job/postpone", "job/release", "job/retry", "password/count_try", "password/settle_try"),
