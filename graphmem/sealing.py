@@ -42,8 +42,6 @@ SHORTEST_PADDED = 64
 SALT_BYTES = pwhash.argon2id.SALTBYTES
 PRIVATE_KEY = ("Student", "student", "private_key")
 """Place of the private key of sealed boxes."""
-NEXT_KEY = ("Student", "student", "next_key")
-"""Place of the keys that a rotation seals anew with."""
 
 
 @dataclass(frozen=True)
@@ -201,29 +199,11 @@ def new_next_keys(keys: Keys) -> NextKeys:
     >>> ann, weak = Who("school", "ann"), Argon2(1, 8 * 2**20)
     >>> lock, keys = new_lock(ann, "a password", weak)
     >>> following = new_next_keys(keys)
-    >>> opened_next_keys(keys, ann, sealed_next_keys(keys, ann, following)) == following
-    True
     >>> rotated = unlock(ann, rotated_lock(ann, lock, following, "a password", weak), "a password")
     >>> rotated == following.keys(clear=False), rotated.seal == keys.seal, rotated.mark == keys.mark
     (True, False, True)
     """
     return NextKeys(random(KEY_BYTES) + keys.mark, bytes(PrivateKey.generate()))
-
-
-def sealed_next_keys(keys: Keys, who: Who, following: NextKeys) -> bytes:
-    """The next keys, sealed with those that they replace: whoever has the password can finish a rotation."""
-    return seal_bytes(keys, who, NEXT_KEY, following.wrapped + following.private_key)
-
-
-def opened_next_keys(keys: Keys, who: Who, sealed: bytes) -> NextKeys:
-    """Open what `sealed_next_keys` sealed.
-
-    Raises
-    ------
-    Tampered    it was altered, or sealed with other keys
-    """
-    opened = opened_value(keys, who, NEXT_KEY, sealed)
-    return NextKeys(opened[: 2 * KEY_BYTES], opened[2 * KEY_BYTES :])
 
 
 def rotated_lock(

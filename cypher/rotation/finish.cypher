@@ -1,12 +1,11 @@
-// Let a student's next key take the place of the one before, unless the password or the rotation is another by now.
+// Let a student's key after a rotation take the place of the one before.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, wrapped_key: bytes, next_key: bytes, lock: map
+// params: institution: str, student_id: str, lock: map
 // returns: finished: bool, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
-WHERE student.wrapped_key = $wrapped_key AND student.next_key = $next_key
+// A counted version tells every replica that what it holds is stale.
 SET student += $lock, student.version = student.version + 1,
     student.memory_version = student.memory_version + 1
-REMOVE student.next_key
 RETURN true AS finished,
        [{label: 'Student', id: 'student', set: keys($lock)}] AS touched

@@ -1,14 +1,14 @@
 // Open a session of its own beside those that run; its keys lie here sealed with the server secret.
 // With the first one a conversation begins: what was left unanswered is its, the rest of the turns before goes.
-// No row, and nothing written, while the student's key is rotated.
+// No row, and nothing written, where the student's key was replaced meanwhile, and with it the public key.
 // mode: write, planned
 // scope: student
-// params: institution: str, student_id: str, session_id: str, token: bytes, expires_at: datetime, ends_at: datetime, others: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, public_key: bytes, token: bytes, expires_at: datetime, ends_at: datetime, others: int, now: datetime
 // returns: session_id: str
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it, so that of two openings at once one is the first.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
-WITH student WHERE student.next_key IS NULL
+WITH student WHERE student.public_key = $public_key
 WITH student,
      EXISTS {
        MATCH (running:OpenSession {institution: $institution, student_id: $student_id})

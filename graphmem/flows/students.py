@@ -25,10 +25,9 @@ from graphmem.errors import (
 from graphmem.flows.integrity import keep_up
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import NO_NAME, Companion, Erased, Keys, Session, Student, StudentSummary, Who
-from graphmem.sealing import StudentLock
-from graphmem.store import deletion, rotation, students
+from graphmem.store import deletion, students
 from graphmem.store.integrity import check_lock
-from graphmem.store.rotation import Rekeying, begin_rotation
+from graphmem.store.rotation import Rekeying, rotate
 from graphmem.store.tampering import Damage, report
 from graphmem.validation import (
     PAGE_SIZE,
@@ -56,7 +55,6 @@ SESSIONS_AT_ONCE = 20
 LOCAL = "local"
 """Caller of a process of one's own, such as a command."""
 NOT_OPENED = "The password is wrong or there is no such student."
-ROTATES = "The key of this student is being rotated, or that was cut short: open a session, which finishes it, first."
 
 NAME_CHARACTERS, PERSONA_CHARACTERS, MOST_EXPERTISE = 100, 2_000, 50
 """Characters of a companion's name or a concept, of its persona, and most concepts."""
@@ -302,28 +300,16 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     async with _tried(gm, who, password, caller) as enrolled:
         keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password), caller)
         await check_lock_written(gm, who, enrolled.lock)
-    lock = enrolled.lock
-    if enrolled.next_key is not None:
-        rotated, _ = await finish_rotation(gm, who, password, lock, keys, enrolled.next_key)
-        keys, lock = rotated.after, rotated.lock_after
-    await _check_public_key(gm, who, lock, keys)
+    public_key = await _check_public_key(gm, who, enrolled.lock, keys)
     now = gm.clock()
     ends_at = now + timedelta(hours=gm.settings.session_hours)
     session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys, enrolled.student.time_zone)
     token = sealing.session_token(gm.secret, session)
-    start = students.SessionStart(token, gm.until(session), SESSIONS_AT_ONCE - 1)
+    start = students.SessionStart(token, public_key, gm.until(session), SESSIONS_AT_ONCE - 1)
     if not await students.save_session(gm.graph, session, start, now):
-        await _check_no_rotation(gm, who)
         raise Locked(NOT_OPENED)
     gm.renewals[session.session_id] = now
     return token, session
-
-
-async def _check_no_rotation(gm: Graphmem, who: Who) -> None:
-    """Refuse what has to wait until a rotation of the student's key is done."""
-    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
-    if enrolled is not None and enrolled.next_key is not None:
-        raise Conflict(ROTATES)
 
 
 async def check_lock_written(gm: Graphmem, who: Who, lock: sealing.StudentLock) -> None:
@@ -345,8 +331,8 @@ async def check_lock_written(gm: Graphmem, who: Who, lock: sealing.StudentLock) 
         )
 
 
-async def _check_public_key(gm: Graphmem, who: Who, lock: sealing.StudentLock, keys: Keys) -> None:
-    """Put the own public key back where it was exchanged, and let this server's secret vouch for it."""
+async def _check_public_key(gm: Graphmem, who: Who, lock: sealing.StudentLock, keys: Keys) -> bytes:
+    """Put the own public key back where it was exchanged, and let this server's secret vouch for it; that key."""
     damage = Damage()
     public_key = damage.opened(lambda: sealing.own_public_key(keys, who, lock))
     if public_key is not None:
@@ -356,6 +342,7 @@ async def _check_public_key(gm: Graphmem, who: Who, lock: sealing.StudentLock, k
         if (public_key, seal) != (lock.public_key, lock.public_key_seal):
             await students.save_public_key(gm.graph, who, public_key, seal)
     await report(gm.graph, who, damage)
+    return public_key or lock.public_key
 
 
 def check_vouched(gm: Graphmem, who: Who, lock: sealing.StudentLock) -> None:
@@ -424,8 +411,6 @@ async def change_password(
             lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2, recovery=recovery)
         )
         await check_lock_written(gm, who, enrolled.lock)
-    if enrolled.next_key is not None:
-        raise Conflict(ROTATES)
     ends = students.SessionsEnd(gm.clock(), session.session_id if session else "") if end_sessions else None
     if not await students.relock(gm.graph, who, enrolled.lock, lock, ends):
         raise Conflict("The password was changed meanwhile: open a session with the newest one.")
@@ -445,8 +430,8 @@ async def rotate_key(
 ) -> int:
     """Replace a student's key by a new random one, and seal anew all that it sealed; how many values.
 
-    All sessions of the student end, and none is opened until all is done. What is cut short goes on with the next
-    session that is opened, or the next call. The password stays; keyed hashes and ids do, too.
+    All sessions of the student end, and none is opened until all is done. What is cut short has changed nothing. The
+    password stays; keyed hashes and ids do, too.
 
     Parameters
     ----------
@@ -466,14 +451,18 @@ async def rotate_key(
     async with _tried(gm, who, password, caller) as enrolled:
         keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password), caller)
         await check_lock_written(gm, who, enrolled.lock)
-    proposed = sealing.sealed_next_keys(keys, who, sealing.new_next_keys(keys))
+    following, recovery = sealing.new_next_keys(keys), gm.settings.recovery_key_of(who.institution)
+    after = await gm.passwords.computed(
+        lambda: sealing.rotated_lock(who, enrolled.lock, following, password, gm.argon2, recovery=recovery)
+    )
+    vouched = sealing.public_key_seal(gm.secret, who, after.public_key, clear=after.clear)
+    rekeying = Rekeying(keys, enrolled.lock, following.keys(clear=after.clear), replace(after, public_key_seal=vouched))
     ends = students.SessionsEnd(gm.clock(), session.session_id if session else "")
     async with gm.lock(who), gm.memory_lock(who):
-        next_key = await begin_rotation(gm.graph, who, enrolled.lock, proposed, ends, end_sessions=end_sessions)
-        if next_key is None:
-            raise Conflict("Other sessions of the student run: close them first, or let them end with endSessions.")
+        values = await rotate(gm.graph, who, rekeying, ends, end_sessions=end_sessions)
         gm.lock_up(who)
-    return (await finish_rotation(gm, who, password, enrolled.lock, keys, next_key))[1]
+    await keep_up(gm, who)
+    return values
 
 
 @asynccontextmanager
@@ -517,54 +506,6 @@ async def renew_if_due(gm: Graphmem, session: Session) -> None:
     if last is None or gm.clock() - last >= step:
         with suppress(GraphmemError):
             await renew_session(gm, session)
-
-
-async def finish_rotation(
-    gm: Graphmem, who: Who, password: str, lock: StudentLock, keys: Keys, next_key: bytes
-) -> tuple[Rekeying, int]:
-    """Seal anew what the key before has sealed, and lock the next one with the password.
-
-    Whoever has the password can do it, at any time after a rotation began, and as often as needed.
-
-    Parameters
-    ----------
-    gm : Graphmem
-    who : Who
-    password : str
-    lock, keys : of before the rotation
-    next_key : the next keys, sealed with those before
-
-    Returns
-    -------
-    Keys and locks of before and after, and how many values were sealed anew
-
-    Raises
-    ------
-    Conflict        the rotation was finished, or the password changed, by another request
-    Locked          the next keys were altered in the database
-    """
-    try:
-        following = sealing.opened_next_keys(keys, who, next_key)
-    except Tampered as error:
-        await report(gm.graph, who, [error])
-        raise Locked(
-            "The keys of this student were changed outside of graphmem while they were rotated: have an administrator "
-            "put back what was changed."
-        ) from error
-    recovery = gm.settings.recovery_key_of(who.institution)
-    after = await gm.passwords.computed(
-        lambda: sealing.rotated_lock(who, lock, following, password, gm.argon2, recovery=recovery)
-    )
-    vouched = sealing.public_key_seal(gm.secret, who, after.public_key, clear=after.clear)
-    both = Rekeying(keys, lock, following.keys(clear=lock.clear), replace(after, public_key_seal=vouched))
-    values = await rotation.reseal(gm.graph, who, both, gm.clock())
-    if not await rotation.replace_key(gm.graph, who, both, next_key, gm.clock()):
-        raise Conflict("The student's key was rotated, or the password changed, by another request: try again.")
-    # A write that another process had under way when the sessions ended may have come in meanwhile.
-    values += await rotation.reseal(gm.graph, who, both, gm.clock())
-    gm.lock_up(who)
-    await keep_up(gm, who)
-    return both, values
 
 
 def decoded_recovery_key(text: str) -> bytes:

@@ -1,12 +1,10 @@
-"""Sealing anew all that is sealed of a student, some values at a time (spec 14).
+"""Replacing a student's key: all that it sealed is sealed anew, in one transaction (spec 14)."""
 
-Each step opens with the keys before and seals with those after; what opens with those after already stays. So each step
-may be done again, by whoever has both, and what was cut short goes on where it was.
-"""
-
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
+from typing import Any
 
 from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, Who
@@ -14,11 +12,14 @@ from graphmem.sealing import StudentLock, open_sealed_box, opened_value, padded,
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import Kind
 from graphmem.store.nodes import NODE_KINDS, bound_to, kind_of
+from graphmem.store.rows import batches
 from graphmem.store.students import SessionsEnd, lock_properties
 from graphmem.store.tampering import Damage, report
 
 RESEALED_AT_ONCE = 250
-"""Nodes, or known concepts, whose values one transaction seals anew."""
+"""Nodes whose values one statement sets."""
+MOST_KNOWN = 1_000_000
+"""Known concepts that are read: all of them."""
 
 
 @dataclass(frozen=True)
@@ -31,122 +32,94 @@ class Rekeying:
     lock_after: StudentLock
 
 
-async def begin_rotation(
-    graph: Graph, who: Who, lock: StudentLock, next_key: bytes, ends: SessionsEnd, *, end_sessions: bool
-) -> bytes | None:
-    """Begin to rotate a student's key, or go on with a rotation; `rotation/begin`. All sessions end.
+async def rotate(graph: Graph, who: Who, keys: Rekeying, ends: SessionsEnd, *, end_sessions: bool) -> int:
+    """Seal anew all that the keys before have sealed, and lock the keys after; how many values. All sessions end.
+
+    What neither opens stays, and is reported. `rotation/begin`, `backup/list_nodes`, `export/list_known`,
+    `rotation/save_nodes`, `rotation/save_notes` and `rotation/finish`, in one transaction.
 
     Parameters
     ----------
     graph : Graph
     who : Who
-    lock : the lock whose password was tried
-    next_key : the next keys, sealed with those before
-    ends : Which session does not count as another one
-    end_sessions : other sessions end, too
-
-    Returns
-    -------
-    The sealed next keys: those of the rotation under way, if there is one. None where other sessions run.
+    keys : of before and after; the lock before is the one whose password was tried
+    ends : which session does not count as another one
+    end_sessions : other sessions end, instead of being in the way
 
     Raises
     ------
-    Conflict        the password was changed meanwhile
+    Conflict        other sessions run, or the password or the key was changed meanwhile
     """
-    rows = await graph.run(
-        "rotation/begin",
-        who,
-        session_id=ends.but,
-        end_sessions=end_sessions,
-        wrapped_key=lock.wrapped_key,
-        next_key=next_key,
-        now=ends.now,
-    )
-    if not rows:
-        raise Conflict("The password was changed meanwhile: send the newest one.")
-    found = rows[0]["next_key"]
-    return None if found is None else bytes(found)
+    damage = Damage()
 
-
-async def reseal(graph: Graph, who: Who, keys: Rekeying, now: datetime) -> int:
-    """Seal anew all that the keys before have sealed; how many values. What neither opens stays, and is reported.
-
-    Runs `rotation/list_nodes`, then some at a time `export/get_nodes` and `rotation/save_nodes`, and in the same way
-    `export/list_known` and `rotation/save_notes`.
-    """
-    damage, resealed = Damage(), 0
-    elements = [row["element"] for row in await graph.run("rotation/list_nodes", who)]
-    for start in range(0, len(elements), RESEALED_AT_ONCE):
-        some = elements[start : start + RESEALED_AT_ONCE]
-        resealed += await graph.transact(who, partial(_reseal_nodes, keys, some, damage, now)) or 0
-    after: str | None = ""
-    while after is not None:
-        done = await graph.transact(who, partial(_reseal_notes, keys, after, damage, now))
-        after, some_notes = done or (None, 0)
-        resealed += some_notes
-    await report(graph, who, damage)
-    return resealed
-
-
-async def replace_key(graph: Graph, who: Who, keys: Rekeying, next_key: bytes, now: datetime) -> bool:
-    """Let the next key take the place of the one before; `rotation/finish`. False if somebody else did, or began anew.
-
-    What was observed meanwhile is sealed anew in the same transaction: from then on observations are sealed with the
-    new public key only.
-    """
-
-    async def work(tx: Transaction) -> bool | None:
-        if not await tx.run("rotation/lock", now=now):
-            return None
-        rows = await tx.run("rotation/list_observations", kinds=[Kind.OBSERVE])
-        await _reseal_nodes(keys, [row["element"] for row in rows], Damage(), now, tx)
-        finished = await tx.run(
-            "rotation/finish",
+    async def work(tx: Transaction) -> int:
+        begun = await tx.run(
+            "rotation/begin",
+            session_id=ends.but,
+            end_sessions=end_sessions,
             wrapped_key=keys.lock_before.wrapped_key,
-            next_key=next_key,
-            lock=lock_properties(keys.lock_after),
+            now=ends.now,
         )
-        return True if finished else None
+        if not begun:
+            raise Conflict("The student's key was rotated, or the password changed, by another request: try again.")
+        if not begun[0]["begins"]:
+            raise Conflict("Other sessions of the student run: close them first, or let them end with endSessions.")
+        damage.clear()
+        values = await _reseal(tx, keys, damage)
+        await tx.run("rotation/finish", lock=lock_properties(keys.lock_after))
+        return values
 
-    return bool(await graph.transact(who, work))
-
-
-async def _reseal_nodes(keys: Rekeying, elements: list[str], damage: Damage, now: datetime, tx: Transaction) -> int:
-    locked = await tx.run("rotation/lock", now=now)
-    turns = locked[0]["turns"] if locked else 0
-    nodes, values = [], 0
-    for row in await tx.run("export/get_nodes", elements=elements):
-        if (label := kind_of(row["labels"])) is None:
-            continue
-        changed = _resealed(keys, tx.who, label, row, turns, damage)
-        if changed:
-            told = row["properties"]
-            node_id = {"Student": "student", "Companion": "companion", "Entity": told.get("key")}.get(label, told["id"])
-            nodes.append({"element": row["element"], "label": label, "id": node_id, "properties": changed})
-            values += len(changed)
-    if nodes:
-        await tx.run("rotation/save_nodes", nodes=nodes)
+    values = await graph.transact(who, work) or 0
+    # A write that another process had under way when the sessions ended may have come in meanwhile.
+    values += await graph.transact(who, lambda tx: _reseal(tx, keys, Damage())) or 0
+    await report(graph, who, damage)
     return values
 
 
-def _resealed(keys: Rekeying, who: Who, label: str, row: Row, turns: int, damage: Damage) -> dict[str, bytes]:
+async def _reseal(tx: Transaction, keys: Rekeying, damage: Damage) -> int:
+    nodes = await tx.run("backup/list_nodes")
+    known = await tx.run("export/list_known", after="", limit=MOST_KNOWN)
+    changed, notes = await asyncio.to_thread(_all_resealed, keys, tx.who, nodes, known, damage)
+    for some in batches(changed, RESEALED_AT_ONCE):
+        await tx.run("rotation/save_nodes", nodes=some)
+    if notes:
+        await tx.run("rotation/save_notes", notes=notes)
+    return sum(len(each["properties"]) for each in changed) + len(notes)
+
+
+def _all_resealed(
+    keys: Rekeying, who: Who, nodes: Sequence[Row], known: Sequence[Row], damage: Damage
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the nodes and the known concepts with values that are sealed anew."""
+    turns = next((row["properties"]["turns"] for row in nodes if "Student" in row["labels"]), 0)
+    changed, notes = [], []
+    for row in nodes:
+        label, told = kind_of(row["labels"]), row["properties"]
+        if label is not None and (properties := _resealed(keys, who, label, told, turns, damage)):
+            node_id = {"Student": "student", "Entity": told.get("key")}.get(label, told["id"])
+            changed.append({"element": row["element"], "label": label, "id": node_id, "properties": properties})
+    for row in known:
+        if isinstance(value := row["properties"].get("notes"), bytes | bytearray):
+            place = ("KNOWS", f"knows-{row['concept']}", "notes")
+            if (sealed := damage.opened(partial(_again, keys, who, place, bytes(value)))) is not None:
+                notes.append({"concept": row["concept"], "notes": sealed})
+    return changed, notes
+
+
+def _resealed(keys: Rekeying, who: Who, label: str, told: Row, turns: int, damage: Damage) -> dict[str, bytes]:
     """Return the sealed properties of a node that the keys before open, sealed with those after."""
-    properties, found = row["properties"], {}
-    for name in NODE_KINDS[label].sealed.keys() & properties.keys():
-        if not isinstance(value := properties[name], bytes | bytearray):
-            continue
-        place = (label, bound_to(label, name, properties, turns), name)
-        if label == "Job" and properties["kind"] == Kind.OBSERVE:
-            sealed = damage.opened(partial(_reboxed, keys, who, place, bytes(value)))
-        else:
-            sealed = damage.opened(partial(_again, keys, who, place, bytes(value)))
-        if sealed is not None:
-            found[name] = sealed
+    found = {}
+    for name in NODE_KINDS[label].sealed.keys() & told.keys():
+        if isinstance(value := told[name], bytes | bytearray):
+            place = (label, bound_to(label, name, told, turns), name)
+            again = _reboxed if label == "Job" and told["kind"] == Kind.OBSERVE else _again
+            if (sealed := damage.opened(partial(again, keys, who, place, bytes(value)))) is not None:
+                found[name] = sealed
     return found
 
 
 def _again(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) -> bytes | None:
-    """Return a sealed value, sealed anew; None where that was done already.
+    """Return a sealed value, sealed anew; None where it is already.
 
     Raises
     ------
@@ -162,7 +135,7 @@ def _again(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) 
 
 
 def _reboxed(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) -> bytes | None:
-    """Return an observation, sealed for the next public key; None where that was done already."""
+    """Return an observation, sealed for the public key after; None where it is already."""
     try:
         text = open_sealed_box(keys.before, who, keys.lock_before, value)
     except Tampered:
@@ -173,22 +146,3 @@ def _reboxed(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes
         return None
     sealed = seal_for(keys.lock_after, who, text)
     return sealed if isinstance(sealed, bytes) else sealed.encode()
-
-
-async def _reseal_notes(
-    keys: Rekeying, after: str, damage: Damage, now: datetime, tx: Transaction
-) -> tuple[str | None, int]:
-    """Notes of a page of known concepts, sealed anew: where the next page begins, and how many were."""
-    await tx.run("rotation/lock", now=now)
-    rows = await tx.run("export/list_known", after=after, limit=RESEALED_AT_ONCE)
-    notes = []
-    for row in rows:
-        value = row["properties"].get("notes")
-        if isinstance(value, bytes | bytearray):
-            place = ("KNOWS", f"knows-{row['concept']}", "notes")
-            sealed = damage.opened(partial(_again, keys, tx.who, place, bytes(value)))
-            if sealed is not None:
-                notes.append({"concept": row["concept"], "notes": sealed})
-    if notes:
-        await tx.run("rotation/save_notes", notes=notes)
-    return (rows[-1]["concept"] if rows else None), len(notes)

@@ -19,17 +19,12 @@ SEALING_ON = "on"
 
 @dataclass(frozen=True)
 class Enrolled:
-    """A student as found in the graph, with what the password opens.
-
-    companion : properties of the companion
-    next_key : the keys that a rotation which is not finished seals anew with, themselves sealed
-    """
+    """A student as found in the graph, with what the password opens; `companion` holds the companion's properties."""
 
     student: Student
     lock: StudentLock
     sealed_name: Stored | None
     companion: Row = field(repr=False)
-    next_key: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -96,13 +91,11 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
     found, companion = row["student"], row["companion"]
     told = {"tolerance": companion["tolerance"], "session_ids": row["session_ids"], DISPLAY_NAME: None}
     argon2 = Argon2(found["argon2_ops"], found["argon2_memory"])
-    next_key = found.get("next_key")
     return Enrolled(
         from_row(Student, found | told),
         from_row(StudentLock, found, argon2=argon2, clear=found.get("sealing") == SEALING_OFF),
         found.get(DISPLAY_NAME),
         companion,
-        None if next_key is None else bytes(next_key),
     )
 
 
@@ -237,19 +230,24 @@ async def settle_try(graph: Graph, each: PasswordTry, patience: Patience, now: d
 
 @dataclass(frozen=True)
 class SessionStart:
-    """A session to be stored: its token, when it ends if it is not used, and the number of others that may run."""
+    """A session to be stored: its token, when it ends if it is not used, and the number of others that may run.
+
+    public_key : of the student whose keys it holds
+    """
 
     token: str = field(repr=False)
+    public_key: bytes
     expires_at: datetime
     others: int
 
 
 async def save_session(graph: Graph, session: Session, start: SessionStart, now: datetime) -> bool:
-    """Store an open session beside those that run; `session/open`. False without a student."""
+    """Store an open session beside those that run; `session/open`. False without a student of this key."""
     rows = await graph.run(
         "session/open",
         session,
         token=start.token.encode(),
+        public_key=start.public_key,
         expires_at=start.expires_at,
         ends_at=session.expires_at,
         others=start.others,

@@ -51,7 +51,7 @@ UNTOUCHED = {
     *("integrity/begin", "integrity/delete_pages", "integrity/note", "integrity/save", "integrity/set_seals"),
     *("integrity/set_public_key_seal", "tampering/forget", "tampering/mend", "tampering/note"),
     *("job/claim", "job/postpone", "job/release", "job/retry", "password/count_try", "password/settle_try"),
-    *("rotation/begin", "rotation/lock", "session/renew", "session/claim_closing", "session/close", "session/expire"),
+    *("rotation/begin", "session/renew", "session/claim_closing", "session/close", "session/expire"),
     *("session/finish", "session/keep_closing", "session/open"),
 }
 """Statements that write of a student what the hash does not cover."""
