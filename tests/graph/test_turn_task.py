@@ -42,7 +42,12 @@ async def test_a_task_is_kept_until_another_is_given(gm: Graphmem, ann: Pupil, f
         told = another_replica(listening.gm) if fresh else listening.gm
         await say(told, ann, text, task=task)
     assert [talk.task for talk in listening.talks] == [TASK, TASK, "Add 1/2 and 1/3.", ""]
-    assert [kept.task for kept in await turns.list_turns(gm.graph, ann.session)] == [TASK, TASK, "Add 1/2 and 1/3.", ""]
+    assert [kept.task for kept in await turns.list_turns(gm.graph, ann.session)] == [
+        TASK,
+        TASK,
+        "Add 1/2 and 1/3.",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("fresh", [False, True])
