@@ -36,7 +36,7 @@ TOLD_WEIGHT = 0.3
 OWN_COUNTS = 50
 """So many signals of the student's own count as much as all ordinary talk."""
 ORDINARY_FILE = Path(__file__).with_name("ordinary.json")
-"""Surprise of ordinary talk, made by `scripts/make_surprise.py`: values at the shares of messages below them."""
+"""Surprise of ordinary talk, made by `scripts/train/surprise.py`: values at the shares of messages below them."""
 ORDINARY: Mapping[str, Sequence[float]] = json.loads(ORDINARY_FILE.read_text("utf-8"))
 ORDINARY_SHARES = ORDINARY["shares"]
 KNOTS = ((0.0, 0.80, 0.95, 0.98, 1.0), (0.0, 0.65, 0.85, 0.90, 1.0))

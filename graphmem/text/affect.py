@@ -1,6 +1,6 @@
 """Valence and arousal of a text: a linear model on its embedding, its words and its punctuation.
 
-Made by `scripts/make_affect.py` from EmoBank (Buechel and Hahn 2017), whose readers rated sentences from 1 to 5.
+Made by `scripts/train/affect.py` from EmoBank (Buechel and Hahn 2017), whose readers rated sentences from 1 to 5.
 Pearson with the raters on EmoBank's dev split, which nothing was fitted to: valence 0.66, arousal 0.52; from words
 and punctuation alone 0.51 and 0.47.
 """

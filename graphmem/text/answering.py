@@ -1,6 +1,6 @@
 """Whether a remembered statement answers a question, as a small network sees it that reads both.
 
-`scripts/make_answering.py` makes it; its figures lie beside the weights.
+`scripts/train/answering.py` makes it; its figures lie beside the weights.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """How two statements of one person stand to each other: a small network that reads both together (spec 12).
 
 It reads on from the lower layers of the shipped embedder, beside what plainly parts the two (numbers, negation, words).
-`scripts/make_contradiction.py` makes it, and its figures stand beside it.
+`scripts/train/contradiction.py` makes it, and its figures stand beside it.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The chance that of two statements of one student the older holds no longer, as a small network sees it (spec 7, 12).
 
-`scripts/make_ending.py` makes it; its figures lie beside the weights.
+`scripts/train/ending.py` makes it; its figures lie beside the weights.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Which clauses belong into the ledger, and under which category: learned from messages and real talk (spec 8).
 
 What the encoder tells of a statement says whether it may belong there, at no cost; a small network that reads on from
-the lower layers of the shipped embedder judges those that may. Made by `scripts/make_ledger_judge.py`; the figures
+the lower layers of the shipped embedder judges those that may. Made by `scripts/train/ledger.py`; the figures
 stand beside the weights.
 """
 

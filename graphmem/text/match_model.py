@@ -1,6 +1,6 @@
 """The chance that a prediction came true in substance, by a small forest over what parts two messages (spec 4).
 
-Made by `scripts/make_match.py` from pairs of a predicted and a real student message; its figures stand beside it.
+Made by `scripts/train/match.py` from pairs of a predicted and a real student message; its figures stand beside it.
 """
 
 import json
@@ -105,7 +105,7 @@ class MatchModel:
 
 
 def load_match(path: Path = MATCH_FILE) -> MatchModel:
-    """Load the shipped model, or one made by `scripts/make_match.py`.
+    """Load the shipped model, or one made by `scripts/train/match.py`.
 
     Raises
     ------
@@ -116,5 +116,5 @@ def load_match(path: Path = MATCH_FILE) -> MatchModel:
         arrays = {name: file[name] for name in ("roots", "feature", "cut", "left", "right", "share")}
         scale, shift = map(float, file["calibration"])
     if names != pair_feature_names():
-        raise SetupError(f"{path} was made for other features: run scripts/make_match.py.")
+        raise SetupError(f"{path} was made for other features: run scripts/train/match.py.")
     return MatchModel(**arrays, scale=scale, shift=shift)

@@ -1,6 +1,6 @@
 """Linear heads on an embedding: what belongs into a student's standing profile, and what asks for memories.
 
-Made by `scripts/make_profile.py`; the figures lie beside the weights in `figures.json`. They read vectors of the
+Made by `scripts/train/profile.py`; the figures lie beside the weights in `figures.json`. They read vectors of the
 shipped model only.
 """
 

@@ -1,6 +1,6 @@
 """Whether a common word means a concept of its name in a sentence: a logistic regression on four likenesses.
 
-Made by `scripts/make_sense.py`; the figures lie beside the weights in `figures.json`. Any embedding model will do,
+Made by `scripts/train/sense.py`; the figures lie beside the weights in `figures.json`. Any embedding model will do,
 though the weights were fitted to vectors of the shipped one.
 """
 

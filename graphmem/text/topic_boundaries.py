@@ -1,6 +1,6 @@
 """Topic segmentation: a linear model on likeness of meaning, shared words and wording.
 
-Made by `scripts/make_boundaries.py` from the train part of TIAGE (Xie et al. 2021), chats in which people marked where
+Made by `scripts/train/boundaries.py` from the train part of TIAGE (Xie et al. 2021), chats in which people marked where
 the topic shifts. A turn is judged by the eight before it: at once, or once the next turn is known, which is surer.
 """
 

@@ -1,1 +1,1 @@
-"""Training of the encoder of `graphmem/language`: one command, one table of heads (`python -m scripts.train`)."""
+"""Making of the models that ship: one command, one table (`python -m scripts.train`)."""

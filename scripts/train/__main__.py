@@ -1,51 +1,81 @@
-"""Train the encoder of `graphmem/language` and write it with its figures: `python -m scripts.train --data DATA`.
+"""Make a model that ships: `python -m scripts.train NAME --data DATA`.
 
-DATA holds the shared sets (`understanding`, `safety`, `tutoring`, `boundaries`, `gold`, `uncertainty`,
-`contradiction`, `valence`); further rows lie in `scripts/data`. `figures.json` beside the weights tells how the network
-does on rows that nothing was learned from. Training goes on from the checkpoint, else from the weights that ship; with
-1,000 batches on two busy cores that takes half an hour. With `--refit HEAD` only that head is fitted anew, in minutes,
-and all else stays as it is. Needs torch and scikit-learn.
+DATA holds the shared sets (`understanding`, `safety`, `tutoring`, `boundaries`, `gold`, `uncertainty`, `contradiction`,
+`match`, `valence`); further rows lie in `scripts/data`. What is printed are figures on rows that nothing was learned
+from; most lie beside the weights.
 """
 
 import argparse
 import json
+from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-import torch
+from graphmem.language.encoder import ENCODER_FOLDER
+from graphmem.samples import SAMPLES
+from graphmem.text.affect import AFFECT_FILE
+from graphmem.text.answering import ANSWERING_FOLDER
+from graphmem.text.contradiction import CONTRADICTION_FOLDER
+from graphmem.text.embedder import EMBEDDER_FOLDER
+from graphmem.text.ending import ENDING_FOLDER
+from graphmem.text.ledger_model import LEDGER_FOLDER
+from graphmem.text.match_model import MATCH_FOLDER
+from graphmem.text.profile import PROFILE_FILE
+from graphmem.text.senses import SENSE_FILE
+from graphmem.text.topic_boundaries import BOUNDARY_FILE
 
-from graphmem.bench.talks import text_hash, trained_hashes
-from graphmem.language.encoder import ENCODER_FOLDER, encoder_network
-from graphmem.language.heads import MESSAGE
+from .options import Options
 
-from . import encoder, figures
-from .refit import refit, refit_shown
-from .sources import all_rows
 
-TRAINED = ENCODER_FOLDER / "trained.npy"
+class Model(NamedTuple):
+    """A model: its folder, the file there that holds its figures, and whether it needs torch (`make extras`)."""
+
+    folder: Path
+    figures: str | None = None
+    torch: bool = False
+
+
+MODELS = {
+    "embedder": Model(EMBEDDER_FOLDER),
+    "encoder": Model(ENCODER_FOLDER, "figures.json", torch=True),
+    "ledger": Model(LEDGER_FOLDER, "figures.json", torch=True),
+    "contradiction": Model(CONTRADICTION_FOLDER, "contradiction.json", torch=True),
+    "answering": Model(ANSWERING_FOLDER, "figures.json", torch=True),
+    "ending": Model(ENDING_FOLDER, "figures.json", torch=True),
+    "affect": Model(AFFECT_FILE.parent, "figures.json"),
+    "boundaries": Model(BOUNDARY_FILE.parent, "figures.json"),
+    "profile": Model(PROFILE_FILE.parent, "figures.json"),
+    "sense": Model(SENSE_FILE.parent, "figures.json"),
+    "match": Model(MATCH_FOLDER, "match.json"),
+    "surprise": Model(SAMPLES / "surprise", "figures.json"),
+    "samples": Model(SAMPLES),
+}
+"""Every model, by the module of this package whose `make` makes it."""
 
 
 def main() -> None:
+    """Make the model that is named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=MODELS)
     parser.add_argument("--data", type=Path, required=True, help="folder of the shared sets")
-    parser.add_argument("--batches", type=int, default=1000, help="batches learned from; some 300 are an epoch")
-    parser.add_argument("--checkpoint", type=Path, default=Path("build"), help="folder that is kept from run to run")
-    parser.add_argument("--refit", choices=(*MESSAGE.heads, "shown"), help="head to fit anew on the layers as they are")
-    args = parser.parse_args()
-    torch.set_num_threads(1)
-    args.checkpoint.mkdir(exist_ok=True)
-    rows = all_rows(args.data)
-    if args.refit == "shown":
-        refit_shown(rows)
-    elif args.refit:
-        refit(rows, args.refit)
-    else:
-        encoder.write(*encoder.train(rows, args.checkpoint / "encoder.pt", args.batches))
-    known = trained_hashes(TRAINED) | {text_hash(row.text) for row in rows if not row.held}
-    np.save(TRAINED, np.array(sorted(known), dtype=np.int64))
-    found = {key: round(value, 3) for key, value in figures.of_encoder(rows, encoder_network()).items()}
-    (ENCODER_FOLDER / "figures.json").write_text(json.dumps({"held out": found}, indent=1) + "\n", "utf-8")
-    print(json.dumps(found, indent=1))
+    parser.add_argument("--folder", type=Path, help="folder of the model; by default where it ships")
+    parser.add_argument("--original", type=Path, default=Path("build/original"), help="folder of all-MiniLM-L6-v2")
+    parser.add_argument("--batches", type=int, default=1000, help="batches learned from by the encoder")
+    parser.add_argument("--checkpoint", type=Path, default=Path("build"), help="folder kept from run to run")
+    parser.add_argument("--head", help="of the encoder, fitted anew alone; of answering: weights")
+    given = vars(parser.parse_args())
+    name = given.pop("name")
+    model = MODELS[name]
+    given["folder"] = given["folder"] or model.folder
+    given["folder"].mkdir(parents=True, exist_ok=True)
+    if model.torch:
+        import torch
+
+        torch.set_num_threads(2)
+    figures = json.dumps(import_module(f"scripts.train.{name}").make(Options(**given)), indent=1)
+    if model.figures is not None:
+        (given["folder"] / model.figures).write_text(figures + "\n", "utf-8")
+    print(figures)
 
 
 if __name__ == "__main__":

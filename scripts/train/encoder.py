@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 from torch.nn import functional
 
+from graphmem.bench.talks import text_hash, trained_hashes
 from graphmem.language.encoder import ENCODER_FOLDER, encoder_network, token_marks
 from graphmem.language.heads import (
     BORDERS,
@@ -29,8 +30,11 @@ from graphmem.maths.chances import softmax
 from graphmem.text.embedder import DIMENSION, ShippedNetwork
 from graphmem.text.trained import opened_weights
 
+from .figures import of_encoder
 from .graph import LAYERS, SHARED_LAYERS, Array, Weights, constants_of, read_layers, tower
-from .sources import Labels, Row, Span, joined, named_by_rule, own_spans
+from .options import Figures, Options, rounded
+from .refit import refit, refit_shown
+from .sources import Labels, Row, Span, all_rows, joined, named_by_rule, own_spans
 from .tower import DROPOUT, Tower, epochs, fit
 
 RATE, TOKENS, SMOOTHING, ORDINAL = 1.2e-4, 64, 0.03, 0.3
@@ -48,6 +52,26 @@ STEPS = np.linspace(0.2, 2.9, 136)
 JOINED = 7000
 """Messages of several statements that are made of rows of one."""
 UNKNOWN, LABELLED, TOLD_BY_TEACHER = 0, 1, 2
+
+
+def make(given: Options) -> Figures:
+    """Train the encoder, or fit one head anew; write it, and the hashes of the rows that are not held out.
+
+    Training goes on from the checkpoint, else from the weights that ship; with 1,000 batches on two busy cores that
+    takes half an hour, one head minutes.
+    """
+    given.checkpoint.mkdir(exist_ok=True)
+    rows = all_rows(given.data)
+    if given.head == "shown":
+        refit_shown(rows)
+    elif given.head:
+        refit(rows, given.head)
+    else:
+        write(*train(rows, given.checkpoint / "encoder.pt", given.batches))
+    trained = ENCODER_FOLDER / "trained.npy"
+    known = trained_hashes(trained) | {text_hash(row.text) for row in rows if not row.held}
+    np.save(trained, np.array(sorted(known), dtype=np.int64))
+    return {"held out": rounded(of_encoder(rows, encoder_network()), 3)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +233,7 @@ class Loss:
 
     def __call__(self, network: EncoderTower, batch: Sequence[Example]) -> Tensor:
         pools = [(i, pool) for i, each in enumerate(batch) for pool in each.pools]
-        answers, tokens = network(*padded(batch), pools)
+        answers, tokens = network(*batched(batch), pools)
         target = torch.from_numpy(np.stack([pool.target for _, pool in pools]))
         known = torch.from_numpy(np.stack([pool.known for _, pool in pools]))
         worth = torch.tensor([pool.worth for _, pool in pools])
@@ -267,7 +291,7 @@ def rarity(examples: Sequence[Example], head: int) -> Tensor:
     return torch.tensor(weights * counts.sum() / (weights * counts).sum(), dtype=torch.float32)
 
 
-def padded(batch: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor]:
+def batched(batch: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor]:
     """Return hidden states, which tokens there are, and marks of a batch."""
     lengths = torch.tensor([len(each.hidden) for each in batch])
     hidden = nn.utils.rnn.pad_sequence([torch.from_numpy(each.hidden).float() for each in batch], True)
@@ -322,7 +346,7 @@ def train(rows: Sequence[Row], checkpoint: Path, count: int) -> tuple[EncoderTow
 def temperatures(network: EncoderTower, examples: Sequence[Example]) -> Array:
     """Return for each number of the output what it is divided by, so that the chances of its head are calibrated."""
     with torch.no_grad():
-        given = np.concatenate([network(*padded([e]), [(0, e.pools[0])])[0].float().numpy() for e in examples])
+        given = np.concatenate([network(*batched([e]), [(0, e.pools[0])])[0].float().numpy() for e in examples])
     made = np.ones(MESSAGE.width, np.float32)
     for i, head in enumerate(MESSAGE_HEADS):
         place = MESSAGE.places[head.name]
@@ -366,7 +390,7 @@ def cuts(network: EncoderTower, divisors: Array, examples: Sequence[Example]) ->
     own = [e for e in examples if e.pools[0].known[i] == LABELLED and e.pools[0].target[place].sum() == 1
            and e.pools[0].known[1] == LABELLED]  # fmt: skip
     with torch.no_grad():
-        given = np.concatenate([network(*padded([e]), [(0, e.pools[0])])[0].float().numpy()[:, place] for e in own])
+        given = np.concatenate([network(*batched([e]), [(0, e.pools[0])])[0].float().numpy()[:, place] for e in own])
     shares = softmax(given / divisors[place])
     expected, band = shares @ np.arange(4), np.array([e.pools[0].target[place].argmax() for e in own])
     found = []

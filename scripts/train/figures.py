@@ -1,15 +1,11 @@
-"""Figures of a network on rows that nothing was learned from, beside those of the networks that it is to replace.
+"""Figures of the encoder on rows that nothing was learned from."""
 
-A measure is a function of held-out rows and of what tells a score; today's networks and the new one answer the same.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from statistics import correlation
 
 import numpy as np
-from sklearn.metrics import f1_score
 
-from graphmem.bench.scores import auroc
+from graphmem.bench.scores import auroc, macro_f1
 from graphmem.bench.talks import is_held_out
 from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import EncoderNetwork
@@ -19,89 +15,84 @@ from graphmem.offline.formation import SHOWN_FROM
 from graphmem.text.clauses import clauses
 from graphmem.text.doc import Doc
 
-from .sources import DATA, LINK, Row, joined, lines
+from .options import WRITTEN as DATA
+from .options import lines
+from .sources import LINK, Row, joined
 
 Figures = dict[str, float]
-Read = Callable[[Sequence[str]], Sequence[HeadScores]]
-
-
-def labelled(rows: Sequence[Row], head: str, *origins: str) -> list[tuple[Row, int]]:
-    """Return held-out rows of these origins that have one label of a head, with its place."""
-    return [(row, int(row.labels[head])) for row in rows  # type: ignore[arg-type]
-            if row.held and row.origin in origins and isinstance(row.labels.get(head), (int, float))]  # fmt: skip
-
-
-ACTS = {"written": ("acts",), "small talk": ("tiage_dev",), "tutoring": ("mathdial", "bridge", "cima")}
-YES_OR_NO = (
-    ("aspect", "misconception", ("work",)),
-    ("aspect", "need", ("needs",)),
-    ("leans", None, ("needs", "alone")),
-    ("asks", "memory", ("sloppy", "chats")),
+RIGHT = (
+    ("act written", "act", ("acts",)),
+    ("act small talk", "act", ("tiage_dev",)),
+    ("act tutoring", "act", ("mathdial", "bridge", "cima")),
+    ("domain messages", "domain", ("written", "mathdial", "bridge", "cima")),
+    ("domain small talk", "domain", ("clause tiage",)),
+    ("part", "part", ("profile", "profile told")),
+    ("asked", "asked", ("profile",)),
+    ("work", "work", ("work told",)),
+    ("weight", "weight", ("disclosures",)),
 )
-DOMAINS = {"messages": ("written", "mathdial", "bridge", "cima"), "small talk": ("clause tiage",)}
+"""Figures of labels that are right: name, head, and the origins of the rows."""
+YES_OR_NO = (
+    ("aspect misconception", "aspect", "misconception", ("work",)),
+    ("aspect need", "aspect", "need", ("needs",)),
+    ("leans", "leans", None, ("needs", "alone")),
+    ("asks memory", "asks", "memory", ("sloppy", "chats")),
+)
+"""Figures of one label told from all others: name, head, label, and the origins of the rows."""
 
 
 def of_encoder(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
-    """Measure the encoder on the same rows."""
+    """Measure the encoder on rows that are held out."""
+    held = [row for row in rows if row.held]
 
-    def read(own: Sequence[tuple[Row, int]]) -> list[HeadScores]:
-        return [network.analyse(row.text).scores for row, _ in own]
+    def scores(own: Sequence[Row]) -> list[HeadScores]:
+        return [network.analyse(row.text).scores for row in own]
 
-    found = understanding_figures(rows, network)
-    danger = labelled(rows, "urgency", "safety")
-    found |= danger_figures(
-        danger, [float(np.log(1 / max(1e-9, s.chance("concern", "none")) - 1 + 1e-9)) for s in read(danger)]
-    )
-    for name, origins in ACTS.items():
-        own = labelled(rows, "act", *origins)
-        found |= labels_right(f"act {name}", "act", own, [s.likely("act") for s in read(own)])
-    for name, origins in DOMAINS.items():
-        own = labelled(rows, "domain", *origins)
-        found |= labels_right(f"domain {name}", "domain", own, [s.likely("domain") for s in read(own)])
-    spans = gold_spans(rows)
-    keeps = [1 - network.scores_of(row.text, [span])[0].chance("worth", "nothing") for row, span, _ in spans]
-    found |= {"worth auroc": auroc(keeps, [bool(label) for *_, label in spans])}
-    for head, label, origins in YES_OR_NO:
+    def known(head: str, origins: Sequence[str]) -> list[Row]:
+        return [row for row in held if row.origin in origins and isinstance(row.labels.get(head), int | float)]
+
+    found = understanding_figures(held, network)
+    danger = known("urgency", ("safety",))
+    odds = [float(np.log(1 / max(1e-9, s.chance("concern", "none")) - 1 + 1e-9)) for s in scores(danger)]
+    found |= danger_figures([bool(row.labels["urgency"]) for row in danger], odds)
+    for name, head, origins in RIGHT:
+        own = known(head, origins)
+        wanted = [MESSAGE.heads[head].labels[int(row.labels[head])] for row in own]  # type: ignore[arg-type]
+        guesses = [s.likely(head) for s in scores(own)]
+        found |= {f"{name} right": float(np.mean([w == g for w, g in zip(wanted, guesses, strict=True)])),
+                  f"{name} f1": macro_f1(list(zip(wanted, guesses, strict=True))),
+                  f"{name} rows": len(own)}  # fmt: skip
+    told = [(row, span, labels["worth"]) for row in held if row.origin == "gold"
+            for span, labels in row.parts if "worth" in labels]  # fmt: skip
+    keeps = [1 - network.scores_of(row.text, [span])[0].chance("worth", "nothing") for row, span, _ in told]
+    found["worth auroc"] = auroc(keeps, [bool(label) for *_, label in told])
+    for name, head, label, origins in YES_OR_NO:
         place = MESSAGE.heads[head].labels.index(label) if label else 1
-        own = [
-            (row, truth(row, head, place)) for row in rows if row.held and row.origin in origins and head in row.labels
-        ]
-        chances = [s.chance(head, label) for s in read(own)]
-        found[f"{head} {label or ''} auroc".replace("  ", " ")] = auroc(chances, [bool(yes) for _, yes in own])
-    for head, origins in (
-        ("part", ("profile", "profile told")),
-        ("asked", ("profile",)),
-        ("work", ("work told",)),
-        ("weight", ("disclosures",)),
-    ):
-        own = labelled(rows, head, *origins)
-        found |= labels_right(head, head, own, [s.likely(head) for s in read(own)])
-    found |= shown_figures(network)
-    found |= border_figures(
-        rows, lambda text: [(s.start, s.end) for s in network.analyse(text, joined=False).statements]
-    )
-    return found | name_figures(rows, lambda text: [(n.start, n.end, n.kind) for n in network.analyse(text).names])
+        own = [row for row in held if row.origin in origins and head in row.labels]
+        truth = [row.labels[head] in (place, (place,)) for row in own]
+        found[f"{name} auroc"] = auroc([s.chance(head, label) for s in scores(own)], truth)
+    return found | shown_figures(network) | border_figures(held, network) | name_figures(held, network)
 
 
-def understanding_figures(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
-    """Return how well held-out messages are understood: band, kind, modality, ledger, valence, how long they last."""
-    messages = [row for row in rows if row.held and "lasting" in row.labels]
-    analysed = [network.analyse(row.text) for row in messages]
-    scores = [each.scores for each in analysed]
-    ledger = [
-        "instruction" if s.likely("ledger") in ("wish", "order") else s.likely("ledger") for s in map(summed, scores)
-    ]
-    return understanding(
-        messages,
-        {
-            "band": [BANDS[passes(each.snr)] for each in analysed],
-            "kind": [s.likely("kind") for s in scores],
-            "modality": [s.likely("modality") for s in scores],
-            "ledger": ledger,
-            "valence": [s.number("valence") for s in scores],
-            "lasting": [int(s.chances("lasting").argmax()) for s in scores],
-        },
-    )
+def understanding_figures(held: Sequence[Row], network: EncoderNetwork) -> Figures:
+    """Return how well messages are understood: band, kind, modality, ledger, valence, how long they last."""
+    pairs = [(row, network.analyse(row.text)) for row in held if "lasting" in row.labels]
+
+    def named(row: Row, head: str) -> str:
+        label = row.labels[head]
+        return "instruction" if isinstance(label, tuple) else MESSAGE.heads[head].labels[int(label)]
+
+    found: Figures = {"rows": len(pairs)}
+    found["band accuracy"] = float(np.mean([BANDS[passes(each.snr)] == named(row, "band") for row, each in pairs]))
+    for head in ("kind", "modality", "ledger"):
+        own = [(named(row, head), each.scores) for row, each in pairs if head in row.labels]
+        guesses = [summed(s).likely(head) if head == "ledger" else s.likely(head) for _, s in own]
+        guesses = ["instruction" if guess in ("wish", "order") else guess for guess in guesses]
+        found[f"{head} f1"] = macro_f1([(wanted, guess) for (wanted, _), guess in zip(own, guesses, strict=True)])
+    felt = [float(row.labels["valence"]) for row, _ in pairs]  # type: ignore[arg-type]
+    found["valence r"] = correlation([each.scores.number("valence") for _, each in pairs], felt)
+    lasting = [int(each.scores.chances("lasting").argmax()) == row.labels["lasting"] for row, each in pairs]
+    return found | {"lasting accuracy": float(np.mean(lasting))}
 
 
 def shown_figures(network: EncoderNetwork) -> Figures:
@@ -120,12 +111,6 @@ def shown_figures(network: EncoderNetwork) -> Figures:
     return found
 
 
-def truth(row: Row, head: str, place: int) -> bool:
-    """Return whether a row has a label of a head."""
-    label = row.labels[head]
-    return place in label if isinstance(label, tuple) and len(label) == 1 else label == place
-
-
 def summed(scores: HeadScores) -> HeadScores:
     """Return scores in which an order counts as a wish: together they are an instruction."""
     place = MESSAGE.places["ledger"]
@@ -135,67 +120,29 @@ def summed(scores: HeadScores) -> HeadScores:
     return HeadScores(logits)
 
 
-def understanding(rows: Sequence[Row], told: Mapping[str, Sequence[Any]]) -> Figures:
-    """Return the figures of the questions about a message: shares right, macro F1, correlation."""
-
-    def named(row: Row, head: str) -> str:
-        label = row.labels[head]
-        return "instruction" if isinstance(label, tuple) else MESSAGE.heads[head].labels[int(label)]
-
-    found: Figures = {"rows": len(rows)}
-    found["band accuracy"] = float(
-        np.mean([named(row, "band") == band for row, band in zip(rows, told["band"], strict=True)])
-    )
-    for head in ("kind", "modality", "ledger"):
-        own = [(named(row, head), guess) for row, guess in zip(rows, told[head], strict=True) if head in row.labels]
-        wanted = sorted({each for each, _ in own})
-        found[f"{head} f1"] = float(f1_score(*map(list, zip(*own, strict=True)), labels=wanted, average="macro"))
-    found["valence r"] = float(np.corrcoef(told["valence"], [row.labels["valence"] for row in rows])[0, 1])
-    found["lasting accuracy"] = float(
-        np.mean([row.labels["lasting"] == guess for row, guess in zip(rows, told["lasting"], strict=True)])
-    )
-    return found
-
-
-def danger_figures(rows: Sequence[tuple[Row, int]], logits: Sequence[float]) -> Figures:
+def danger_figures(grave: Sequence[bool], odds: Sequence[float]) -> Figures:
     """Return how well danger is told from look-alikes."""
-    grave, given = np.array([urgency >= 1 for _, urgency in rows]), np.array(logits)
-    limit = np.quantile(given[~grave], 0.92)
-    return {
-        "danger auroc": auroc(list(given), list(grave)),
-        "danger recall at 8 %": float(np.mean(given[grave] > limit)),
-    }
+    truth, given = np.array(grave), np.array(odds)
+    limit = np.quantile(given[~truth], 0.92)
+    return {"danger auroc": auroc(odds, grave), "danger recall at 8 %": float(np.mean(given[truth] > limit))}
 
 
-def labels_right(name: str, head: str, rows: Sequence[tuple[Row, int]], guesses: Sequence[str]) -> Figures:
-    """Return the share of labels that are right, and macro F1."""
-    wanted = [MESSAGE.heads[head].labels[label] for _, label in rows]
-    return {f"{name} right": float(np.mean([w == g for w, g in zip(wanted, guesses, strict=True)])),
-            f"{name} f1": float(f1_score(wanted, guesses, labels=sorted(set(wanted)), average="macro")),
-            f"{name} rows": len(rows)}  # fmt: skip
-
-
-def gold_spans(rows: Sequence[Row]) -> list[tuple[Row, tuple[int, int], int]]:
-    """Return clauses of held-out dialogues with what they tell: 0 nothing."""
-    return [(row, span, int(labels["worth"])) for row in rows if row.held and row.origin == "gold"  # type: ignore[arg-type]
-            for span, labels in row.parts if "worth" in labels]  # fmt: skip
-
-
-def held_messages(rows: Sequence[Row]) -> list[Row]:
+def held_messages(held: Sequence[Row]) -> list[Row]:
     """Return messages joined of held-out statements."""
     origins = ("acts", "written", "needs", "alone", "personal", "sloppy", "ledger", "work told")
-    own = [row for row in rows if row.held and row.origin in origins and 3 <= len(row.text.split()) <= 20]
+    own = [row for row in held if row.origin in origins and 3 <= len(row.text.split()) <= 20]
     return joined([row for row in own if len(clauses(Doc(row.text))) == 1], 300, seed=1)
 
 
-def border_figures(rows: Sequence[Row], spans_of: Callable[[str], Sequence[tuple[int, int]]]) -> Figures:
+def border_figures(held: Sequence[Row], network: EncoderNetwork) -> Figures:
     """Return F1 of where inner statements begin, and the share of statements found whole.
 
     A word that links two statements, and marks at the end of one, may belong to it or not.
     """
     hit = told = wanted = whole = count = 0
-    for row in held_messages(rows):
-        given, right = ({bare(row.text, *span) for span in spans} for spans in (spans_of(row.text), row.borders or ()))
+    for row in held_messages(held):
+        read = [(each.start, each.end) for each in network.analyse(row.text, joined=False).statements]
+        given, right = ({bare(row.text, *span) for span in spans} for spans in (read, row.borders or ()))
         starts, known = ({start for start, _ in spans if start} for spans in (given, right))
         hit, told, wanted = hit + len(starts & known), told + len(starts), wanted + len(known)
         whole, count = whole + len(given & right), count + len(right)
@@ -215,12 +162,13 @@ def bare(text: str, start: int, end: int) -> tuple[int, int]:
     return start, start + len(text[start:end].rstrip(" .!?,;"))
 
 
-def name_figures(rows: Sequence[Row], names_of: Callable[[str], Sequence[tuple[int, int, str]]]) -> Figures:
+def name_figures(held: Sequence[Row], network: EncoderNetwork) -> Figures:
     """Return F1 of names, their kinds included, of written sentences in capitals and without."""
     found: Figures = {}
     for name, cased in (("in capitals", True), ("in small letters", False)):
-        own = [row for row in rows if row.held and row.origin == "named" and (row.text != row.text.lower()) == cased]
-        hit = sum(len(set(names_of(row.text)) & set(row.names or ())) for row in own)
-        both = sum(len(names_of(row.text)) + len(row.names or ()) for row in own)
+        own = [row for row in held if row.origin == "named" and (row.text != row.text.lower()) == cased]
+        told = [[(each.start, each.end, each.kind) for each in network.analyse(row.text).names] for row in own]
+        hit = sum(len(set(each) & set(row.names or ())) for each, row in zip(told, own, strict=True))
+        both = sum(len(each) + len(row.names or ()) for each, row in zip(told, own, strict=True))
         found[f"names f1 {name}"] = 2 * hit / max(1, both)
     return found

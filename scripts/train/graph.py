@@ -100,6 +100,17 @@ def layer(g: Graph, x: str, w: Weights, name: str) -> str:
     return norm(g, g.op("Add", narrow, x), w, f"{name}.output.LayerNorm")
 
 
+def head(g: Graph, seen: str, weight: Array, bias: Array) -> None:
+    """Add a linear head, whose output is `answers`."""
+    g.nodes.append(helper.make_node("Gemm", [seen, g.constant(weight), g.constant(bias)], ["answers"], transB=1))
+
+
+def pooled(g: Graph, below: str, x: str) -> str:
+    """Add what a head sees: the mean of a lower layer, the mean and the largest of the last."""
+    means = [g.op("ReduceMean", each, g.indices(1), keepdims=0) for each in (below, x)]
+    return g.op("Concat", *means, g.op("ReduceMax", x, g.indices(1), keepdims=0), axis=-1)
+
+
 def tower(w: Weights, numbers: Iterable[int]) -> onnx.ModelProto:
     """Return a graph of layers: `hidden` to `upper`, float32 of shape (1, tokens, 384)."""
     g = Graph()

@@ -14,7 +14,9 @@ from graphmem.language.heads import MESSAGE, SHOWN
 from graphmem.text.trained import opened_weights
 
 from .graph import Array
-from .sources import DATA, TUTORING, Row, lines
+from .options import WRITTEN as DATA
+from .options import lines
+from .sources import TUTORING, Row
 
 STRENGTH, PLAIN_STRENGTH, SHOWN_STRENGTH = {"act": 0.03}, 0.001, 0.003
 """Of the weights: of heads with many rows, of the others, of what turns of work show."""

@@ -8,7 +8,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,10 @@ from graphmem.text.clauses import clauses
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import ANIMALS
 
-DATA = Path(__file__).parents[1] / "data"
+from .options import WRITTEN
+from .options import lines as lines
+
+DATA = WRITTEN
 TUTORING = ("mathdial", "cima", "bridge")
 TUTORING_CHARACTERS = 250
 Label = int | float | tuple[int, ...]
@@ -53,11 +56,6 @@ class Row:
     names: tuple[tuple[int, int, str], ...] | None = None
     origin: str = ""
     held: bool = False
-
-
-def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the objects of a file of JSON lines."""
-    return map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
 def of(head: str, *labels: str) -> Label:
@@ -203,16 +201,6 @@ def clauses_of_talk(data: Path) -> Iterator[Row]:
                 yield Row(clause, group, labels, origin=f"clause {name}", held=held)
 
 
-def ledger_rows(_: Path) -> Iterator[Row]:
-    """Clauses that belong into the ledger or only sound so; wishes and orders."""
-    for each in lines(DATA / "ledger.jsonl"):
-        held = "from" in each and is_held_out(each["text"])
-        yield Row(each["text"], each["text"], {"ledger": ledger(each["ledger"])}, origin="ledger", held=held)
-    for each in lines(DATA / "wishes.jsonl"):
-        label = but("ledger", "wish") if each["kind"] == "none" else of("ledger", each["kind"])
-        yield Row(each["text"], each["text"], {"ledger": label}, origin="wishes", held=is_held_out(each["text"]))
-
-
 def told_in_dialogues(data: Path) -> Iterator[Row]:
     """Turns of dialogues with reference memories: of each clause what it tells."""
     for dialogue in lines(data / "gold" / "gold.jsonl"):
@@ -239,52 +227,41 @@ def of_gold(text: str, span: Span, gold: Sequence[dict[str, Any]]) -> Labels:
     return {} if gold else {"worth": 0, "aspect": 0, "weight": 0}
 
 
-def aspects(_: Path) -> Iterator[Row]:
-    """What clauses of friends tell, what turns of work show, what students need."""
-    for each in lines(DATA / "talk.jsonl"):
-        tells = each["tells"]
-        known: Labels = {"worth": of("worth", tells), "domain": of("domain", each["domain"])}
-        known |= {"aspect": of("aspect", tells) if tells in ("plan", "feeling") else of("aspect", "none", "need")}
-        yield Row(each["text"], each["text"], known | {"weight": 0 if tells == "nothing" else (1, 2)}, origin="talk")
-    shown = {"nothing": "none", "wrong": "misconception", "mended": "understanding", "right": "understanding"}
-    for each in lines(DATA / "turns_of_work.jsonl"):
-        known = {"aspect": of("aspect", shown[each["shown"]]), "weight": 0}
-        yield Row(each["text"], each["dialogue"], known, origin="work", held=is_held_out(each["dialogue"]))
-    for each in lines(DATA / "needs.jsonl"):
-        known = {"aspect": of("aspect", "need") if each["verdict"] == "good" else but("aspect", "need")}
-        if each["verdict"] in ("good", "pointing"):
-            known["leans"] = float(each["verdict"] == "pointing")
-        yield Row(each["text"], each["group"], known, origin="needs", held=is_held_out(each["group"]))
+def of_clause(row: dict[str, Any]) -> Labels:
+    """Return the labels of a clause of friends."""
+    tells = row["tells"]
+    aspect = of("aspect", tells) if tells in ("plan", "feeling") else of("aspect", "none", "need")
+    known: Labels = {"worth": of("worth", tells), "domain": of("domain", row["domain"]), "aspect": aspect}
+    return known | {"weight": 0 if tells == "nothing" else (1, 2)}
+
+
+def of_need(row: dict[str, Any]) -> Labels:
+    """Return the labels of what a student tells of needs, or of what only sounds like it."""
+    known: Labels = {"aspect": of("aspect", "need") if row["verdict"] == "good" else but("aspect", "need")}
+    return known | ({"leans": float(row["verdict"] == "pointing")} if row["verdict"] in ("good", "pointing") else {})
+
+
+def of_disclosure(row: dict[str, Any]) -> Labels:
+    """Return the labels of what is told of oneself, by their heads."""
+    return {h: of(h, label) if isinstance(label, str) else label for h, label in row.items() if h in MESSAGE.heads}
+
+
+def alone(_: Path) -> Iterator[Row]:
+    """Sentences of friends that can be read by themselves, or lean on what came before."""
     for each in lines(DATA / "alone.jsonl"):
         quoted = _QUOTED.match(each["text"])
         if quoted and each["verdict"] in ("good", "pointing"):
-            known = {"leans": float(each["verdict"] == "pointing")}
+            known: Labels = {"leans": float(each["verdict"] == "pointing")}
             yield Row(quoted[1], each["group"], known, origin="alone", held=is_held_out(each["group"]))
 
 
-def questions(_: Path) -> Iterator[Row]:
-    """What messages ask for, and what statements belong into a profile."""
+def sloppy(_: Path) -> Iterator[Row]:
+    """Messages typed in haste and with care, and what they ask for."""
     for each in lines(DATA / "sloppy.jsonl"):
         for text in dict.fromkeys((each["said"], each["means"])):
             known: Labels = {"asks": of("asks", each["asks"])}
             spans = hasty_borders(text, each["means"])
             yield Row(text, each["means"], known, borders=spans, origin="sloppy", held=each["split"] == "test")
-    for each in lines(DATA / "profile.jsonl"):
-        head = "part" if each["about"] == "statement" else "asked"
-        yield Row(
-            each["text"], each["text"], {head: of(head, each["label"])}, origin="profile", held=own_fifth(each["text"])
-        )
-    for each in lines(DATA / "profile_told.jsonl"):
-        known = {"part": of("part", each["label"])}
-        yield Row(each["text"], each["text"], known, origin="profile told", held=each["split"] == "test")
-    for each in lines(DATA / "work_statements.jsonl"):
-        yield Row(
-            each["text"],
-            each["text"],
-            {"work": of("work", each["label"])},
-            origin="work told",
-            held=own_fifth(each["text"]),
-        )
 
 
 def questions_for_memory(_: Path) -> Iterator[Row]:
@@ -299,34 +276,6 @@ def questions_for_memory(_: Path) -> Iterator[Row]:
             if not said.startswith("#"):
                 known = {"asks": of("asks", "memory") if said in asked else but("asks", "memory")} | SAFE
                 yield Row(said, chat["chat"], known, origin="chats", held=chat["split"] == "test")
-
-
-def own_fifth(group: str) -> bool:
-    """Return whether a text is of the fifth that `make_profile.py` held out."""
-    return hashlib.sha256(group.encode()).digest()[0] % 5 == 0
-
-
-def feelings(data: Path) -> Iterator[Row]:
-    """Sentences with the valence that readers gave them, 1 to 5."""
-    for each in lines(data / "valence" / "emobank_dev.jsonl"):
-        yield Row(
-            each["text"],
-            each["id"],
-            {"valence": (each["V"] - 3.0) / 1.5},
-            origin="emobank",
-            held=each["split"] != "train",
-        )
-
-
-def written(_: Path) -> Iterator[Row]:
-    """Rows of `disclosures.jsonl`: what is told of oneself, of what weight, and further labels by their head."""
-    path = DATA / "disclosures.jsonl"
-    for each in lines(path) if path.exists() else ():
-        known: Labels = {}
-        for head, label in each.items():
-            if head in MESSAGE.heads:
-                known[head] = of(head, label) if isinstance(label, str) else label
-        yield Row(each["text"], each["family"], known, origin="disclosures", held=is_held_out(each["family"]))
 
 
 def named(_: Path) -> Iterator[Row]:
@@ -358,20 +307,60 @@ def named(_: Path) -> Iterator[Row]:
 
 NAMED = 10
 """Sentences made of a template with names."""
-SOURCES = (
+SHOWN = {"nothing": "none", "wrong": "misconception", "mended": "understanding", "right": "understanding"}
+"""Aspect of what a turn of work shows."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of `scripts/data`, each of whose rows is a text: its labels, its group, and whether it is held out."""
+
+    name: str
+    origin: str
+    labels: Callable[[dict[str, Any]], Labels]
+    group: str = "text"
+    held: Callable[[dict[str, Any]], bool] | None = None
+
+    def __call__(self, _: Path) -> Iterator[Row]:
+        """Yield the rows."""
+        for each in lines(DATA / f"{self.name}.jsonl"):
+            held = is_held_out(each[self.group]) if self.held is None else self.held(each)
+            yield Row(each["text"], each[self.group], self.labels(each), origin=self.origin, held=held)
+
+
+def is_test(row: dict[str, Any]) -> bool:
+    """Return whether a row is of the split that is only measured."""
+    return bool(row["split"] == "test")
+
+
+SOURCES: tuple[Callable[[Path], Iterator[Row]], ...] = (
     named,
     utterances,
     safety,
     talk,
     clauses_of_talk,
-    ledger_rows,
+    File("ledger", "ledger", lambda each: {"ledger": ledger(each["ledger"])},
+         held=lambda each: "from" in each and is_held_out(each["text"])),
+    File("wishes", "wishes", lambda each: {
+        "ledger": but("ledger", "wish") if each["kind"] == "none" else of("ledger", each["kind"])}),
     told_in_dialogues,
-    aspects,
-    questions,
+    File("talk", "talk", of_clause, held=lambda _: False),
+    File("turns_of_work", "work", lambda each: {"aspect": of("aspect", SHOWN[each["shown"]]), "weight": 0}, "dialogue"),
+    File("needs", "needs", of_need, "group"),
+    alone,
+    sloppy,
+    File("profile", "profile", lambda each: {
+        head: of(head, each["label"]) for head in [{"statement": "part", "question": "asked"}[each["about"]]]}),
+    File("profile_told", "profile told", lambda each: {"part": of("part", each["label"])}, held=is_test),
+    File("work_statements", "work told", lambda each: {"work": of("work", each["label"])}),
     questions_for_memory,
-    feelings,
-    written,
-)
+    lambda data: (
+        Row(each["text"], each["id"], {"valence": (each["V"] - 3.0) / 1.5}, origin="emobank",
+            held=each["split"] != "train")
+        for each in lines(data / "valence" / "emobank_dev.jsonl")
+    ),
+    File("disclosures", "disclosures", of_disclosure, "family"),
+)  # fmt: skip
 """Every source of rows; each takes the folder of shared data."""
 MOST = {
     **{"emobank": 900, "tiage_train": 1600, "recollections": 600, "profile told": 700, "everyday": 1000},

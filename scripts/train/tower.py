@@ -1,8 +1,7 @@
 """Layers that are trained, above layers that stay: in torch, with bfloat16 products where the processor has them."""
 
 import random
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,13 +9,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from graphmem.progress import print_line, tracked
+
 from .graph import PARTS, Weights
 
 DROPOUT, WARM, LAYER_DECAY = 0.1, 0.06, 0.85
 HEAD_RATE = 1e-3
 TOKENS_AT_ONCE = 2048
 """Tokens of a batch, padding included."""
+BATCH, SEED, SMOOTHING = 32, 0, 0.05
+"""Texts of a batch of like length; seed of every training; share of a label that is left for the others."""
 Item = TypeVar("Item")
+Pair = TypeVar("Pair", bound=tuple[str, Any])
 
 
 class Layer(nn.Module):
@@ -103,38 +107,70 @@ def epochs(
     return found
 
 
+def typed(text: str, rng: random.Random) -> str:
+    """Return a text as it might be typed: without apostrophes, capitals or full stop."""
+    chance = rng.randrange(6)
+    if chance == 0:
+        text = text.replace("'", "").replace("’", "").rstrip(".!")
+    return text.lower() if chance in (0, 1) else text
+
+
+def of_like_length(items: list[Pair], rng: random.Random) -> Iterator[list[Pair]]:
+    """Yield items, each a text and what is known of it, in batches of like length, in random order."""
+    rng.shuffle(items)
+    for start in range(0, len(items), BATCH * 12):
+        part = sorted(items[start : start + BATCH * 12], key=lambda item: len(item[0]))
+        pieces = [part[i : i + BATCH] for i in range(0, len(part), BATCH)]
+        rng.shuffle(pieces)
+        yield from pieces
+
+
+def pooled(below: Tensor, x: Tensor, mask: Tensor) -> Tensor:
+    """Return what a head sees of texts: the mean of a lower layer, the mean and the largest of the last."""
+    there = mask[..., None]
+    count = there.sum(1)
+    return torch.cat(
+        [(below * there).sum(1) / count, (x * there).sum(1) / count, x.masked_fill(~there, -1e4).amax(1)], 1
+    )
+
+
+def padded(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Return rows of one number of tokens, and which tokens there are."""
+    found = nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
+    return found, torch.arange(found.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
+
+
 def fit(
     network: nn.Module,
     groups: Sequence[dict[str, Any]],
     order: Sequence[Sequence[Sequence[Item]]],
     error_of: Callable[[Sequence[Item]], Tensor],
-    checkpoint: Path,
+    checkpoint: Path | None = None,
 ) -> None:
     """Train a network: AdamW, the rate warms up and then falls to nothing, gradients are bounded.
 
     Parameters
     ----------
     order : of each epoch its batches
-    checkpoint : file that the network is kept in after each epoch
+    checkpoint : file that the network is kept in after each epoch; with one it is trained with products in bfloat16
     """
     optimiser = torch.optim.AdamW([{"params": g["params"], "lr": 0.0} for g in groups], weight_decay=0.01)
-    steps, step, began = sum(map(len, order)), 0, time.time()
+    steps, step = sum(map(len, order)), 0
     for number, epoch in enumerate(order, 1):
         network.train()
         total = 0.0
-        for place, batch in enumerate(epoch, 1):
+        for batch in tracked(epoch, f"Epoch {number} of {len(order)}"):
             share = step / steps
             for given, group in zip(optimiser.param_groups, groups, strict=True):
                 given["lr"] = group["rate"] * min(1.0, share / WARM) * max(0.0, 1.0 - share)
-            with torch.autocast("cpu", torch.bfloat16):
+            with torch.autocast("cpu", torch.bfloat16, enabled=checkpoint is not None):
                 error = error_of(batch)
             optimiser.zero_grad()
             error.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
             step, total = step + 1, total + float(error.detach())
-            if place % 10 == 0:
-                print(f"  {place}/{len(epoch)}: loss {total / place:.3f}, {time.time() - began:.0f} s", flush=True)
-        print(f"epoch {number}: loss {total / len(epoch):.3f}, {time.time() - began:.0f} s", flush=True)
-        torch.save(network.state_dict(), checkpoint)
+        print_line(f"epoch {number}: loss {total / len(epoch):.3f}")
+        if checkpoint is not None:
+            torch.save(network.state_dict(), checkpoint)
     network.eval()

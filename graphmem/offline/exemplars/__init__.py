@@ -1,7 +1,7 @@
 """Real tutoring situations and what the student answered in each: what the offline mind predicts from.
 
 Texts are in `<source>/situations.jsonl` beside their attribution and licence, vectors in `embeddings.npz`;
-`scripts/make_bank.py` makes both.
+`scripts/train/samples.py` makes both.
 """
 
 import json
@@ -135,7 +135,7 @@ async def load_bank(embedder: Embedder) -> Bank:
     situations = read_situations()
     with np.load(FOLDER / "embeddings.npz") as kept:
         if int(kept["checksum"]) != checksum(situations):
-            raise SetupError(f"{FOLDER / 'embeddings.npz'} does not fit its texts: run scripts/make_bank.py.")
+            raise SetupError(f"{FOLDER / 'embeddings.npz'} does not fit its texts: run scripts/train/samples.py.")
         if (str(kept["embedder"]), int(kept["dimension"])) == (embedder.name, embedder.dimension):
             return _bank(situations, *(_unit(kept[part].astype(np.float32)) for part in ("points", "answers")))
     log.info(
