@@ -2,20 +2,14 @@
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
-import onnx
 import torch
-from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
 from torch import Tensor, nn
-from torch.nn import functional
-from train.tower import DROPOUT, HEAD_RATE, LAYER_DECAY, WARM, Layer
-
-from graphmem.text.embedder import DIMENSION, ShippedNetwork
+from train.tower import WARM
 
 BATCH, TOKENS, SEED, RATE, SMOOTHING = 32, 128, 0, 1.5e-4, 0.05
 
@@ -32,66 +26,6 @@ def typed(text: str, rng: random.Random) -> str:
     return text.lower() if chance in (0, 1) else text
 
 
-class UpperLayers(nn.Module):
-    """The layers above the shared ones, trained further, and a linear head: `width` numbers to `answers`."""
-
-    def __init__(self, w: Weights, width: int, answers: int) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(Layer(w, i) for i in range(SHARED_LAYERS, LAYERS))
-        self.head = nn.Linear(width, answers)
-        nn.init.normal_(self.head.weight, std=0.02)
-
-    def weights(self) -> Weights:
-        return {name: value for each in self.layers for name, value in each.weights().items()}
-
-    def groups(self) -> list[dict[str, Any]]:
-        """Parameters with their rates: the deeper, the slower."""
-        found = [
-            {"params": list(each.parameters()), "rate": RATE * LAYER_DECAY ** (len(self.layers) - 1 - i)}
-            for i, each in enumerate(self.layers)
-        ]
-        return [*found, {"params": list(self.head.parameters()), "rate": HEAD_RATE}]
-
-
-class Network(UpperLayers):
-    """What the shared layers see to the answers: the upper layers, then a linear head over what they and those see.
-
-    The head sees the mean of the shared layers, the mean and the largest of the upper ones.
-    """
-
-    def __init__(self, w: Weights, answers: int) -> None:
-        super().__init__(w, 3 * DIMENSION, answers)
-
-    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        x = functional.dropout(hidden, DROPOUT, self.training)
-        for each in self.layers:
-            x = each(x, mask[:, None, None, :])
-        there = mask[..., None]
-        count = there.sum(1)
-        largest = x.masked_fill(~there, -1e4).amax(1)
-        seen = torch.cat([(hidden * there).sum(1) / count, (x * there).sum(1) / count, largest], 1)
-        return self.head(functional.dropout(seen, DROPOUT, self.training))
-
-
-class Shared:
-    """What the shared layers see of texts, as the shipped embedder computes it, padded."""
-
-    def __init__(self) -> None:
-        self.network = ShippedNetwork(2)
-        self.known: dict[str, Tensor] = {}
-
-    def __call__(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-        rows = [self.of(text) for text in texts]
-        lengths = torch.tensor([len(row) for row in rows])
-        hidden = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        return hidden, torch.arange(hidden.shape[1]) < lengths[:, None]
-
-    def of(self, text: str) -> Tensor:
-        if text not in self.known:
-            self.known[text] = torch.from_numpy(self.network.seen(text)[1][0, :TOKENS])
-        return self.known[text]
-
-
 def of_like_length(items: list[Item], rng: random.Random) -> Iterator[list[Item]]:
     """Items, each a text and what is known of it, in batches of like length, in random order."""
     rng.shuffle(items)
@@ -103,7 +37,7 @@ def of_like_length(items: list[Item], rng: random.Random) -> Iterator[list[Item]
 
 
 def fit(
-    network: UpperLayers,
+    network: Any,
     epochs: int,
     batches_of: Callable[[random.Random], Iterable[Batch]],
     error_of: Callable[[Batch], Tensor],
@@ -128,19 +62,3 @@ def fit(
             step, total = step + 1, total + float(error.detach())
         print(f"epoch {epoch + 1}: loss {total * epochs / steps:.3f}, {time.time() - began:.0f} s", flush=True)
     network.eval()
-
-
-def build(w: Weights, weight: Array, bias: Array) -> onnx.ModelProto:
-    """`hidden`, float32 of shape (1, tokens, 384), to `answers`, float32 of shape (1, their number)."""
-    g = Graph()
-    x = "hidden"
-    for i in range(SHARED_LAYERS, LAYERS):
-        x = layer(g, x, w, f"encoder.layer.{i}")
-    means = [g.op("ReduceMean", each, g.indices(1), keepdims=0) for each in ("hidden", x)]
-    seen = g.op("Concat", *means, g.op("ReduceMax", x, g.indices(1), keepdims=0), axis=-1)
-    g.nodes.append(helper.make_node("Gemm", [seen, g.constant(weight), g.constant(bias)], ["answers"], transB=1))
-    hidden = helper.make_tensor_value_info("hidden", TensorProto.FLOAT, [1, "tokens", DIMENSION])
-    answers = helper.make_tensor_value_info("answers", TensorProto.FLOAT, [1, len(bias)])
-    graph = helper.make_graph(g.nodes, "upper layers", [hidden], [answers], g.constants)
-    opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="graphmem")

@@ -15,6 +15,7 @@ from graphmem.bench.scores import auroc
 from graphmem.bench.talks import read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.model import PairClass
+from graphmem.progress import tracked
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
@@ -71,7 +72,7 @@ def measure_contradiction(_: Settings, file: Path | None) -> Figures:
 def by_rule(pairs: Sequence[tuple[str, str]]) -> list[float]:
     """1 where the plain rule finds a contradiction, else 0."""
     network, affect, found = shipped_network(1), load_affect(), []
-    for texts in pairs:
+    for texts in tracked(pairs, "Plain rule"):
         vectors, docs = network.encode(list(texts)), [Doc(text) for text in texts]
         valences = [affect.valence(doc, vector) for doc, vector in zip(docs, vectors, strict=True)]
         opposite = valences[0] * valences[1] < 0 and abs(valences[0] - valences[1]) > RULE_VALENCE

@@ -18,7 +18,7 @@ import numpy as np
 
 from graphmem.bench import Figures
 from graphmem.bench.scores import auroc
-from graphmem.bench.talks import UNDATED, read_rows, text_hash, trained_hashes
+from graphmem.bench.talks import UNDATED, parsed_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.flows.findings import SURELY_WORK
 from graphmem.flows.scoring import FIRST_SHIFT, SURPRISE_WINDOW, Score, Sensed, Senses, grave, levelled, score
@@ -26,6 +26,7 @@ from graphmem.language.analysis import MessageAnalysis, work_chance
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.maths.features import distance
 from graphmem.model import NO_NAME, Author, Companion, Level, Message, Prediction, State
+from graphmem.progress import tracked
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.settings import Settings
@@ -46,14 +47,6 @@ NOBODY = State(version=0, turns=0, facts=0, companion=Companion(NO_NAME, "", 0.5
 """A student of whom nothing is known."""
 
 TalkTurn = tuple[Author, str]
-
-
-@dataclass(frozen=True)
-class SurpriseFile:
-    """Talks as lists of who said what, and life events told in them."""
-
-    talks: tuple[tuple[TalkTurn, ...], ...]
-    events: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,16 +74,17 @@ def measure_surprise(_: Settings, file: Path | None) -> Figures:
     InvalidInput    another format
     """
     given, sample = read_surprise(file or SURPRISE_SAMPLE), read_surprise(SURPRISE_SAMPLE)
-    talks, events = given.talks or sample.talks, given.events or sample.events
+    talks, events = given[0] or sample[0], given[1] or sample[1]
     return surprise_figures(talks, events, Senses(load_affect(), load_match(), shipped=True))
 
 
 def surprise_figures(talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses) -> Figures:
     """Return figures of events told in talks."""
-    ordinary = [turn.score for i, talk in enumerate(talks) for turn in scored_turns(talk, senses, seed=i)]
+    numbered = tracked(enumerate(talks), "Ordinary talk")
+    ordinary = [turn.score for i, talk in numbered for turn in scored_turns(talk, senses, seed=i)]
     told = [
         list(scored_turns(talk, senses, seed=i))[-1].score
-        for i, talk in enumerate(told_in(talks, events, random.Random(0)))
+        for i, talk in tracked(enumerate(told_in(talks, events, random.Random(0))), "Events")
     ]
     shaken = (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
     signals = [each.surprise for each in (*told, *ordinary)]
@@ -142,8 +136,8 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
         known.append(message)
 
 
-def read_surprise(path: Path) -> SurpriseFile:
-    """Read talks and events that nothing was made of.
+def read_surprise(path: Path) -> tuple[list[tuple[TalkTurn, ...]], list[str]]:
+    """Read talks, as lists of who said what, and life events, each once and none that anything was made of.
 
     Raises
     ------
@@ -151,19 +145,19 @@ def read_surprise(path: Path) -> SurpriseFile:
     """
     trained = trained_hashes(REFERENCE_FILE)
     known = trained_hashes(DANGER_FILE.with_name("trained.npy")) | trained_hashes(ENCODER_FOLDER / "trained.npy")
-    talks, events = dict[tuple[TalkTurn, ...], None](), dict[str, None]()
-    for where, row in read_rows(path):
-        try:
-            if "turns" in row:
-                talks[tuple((SPEAKERS[turn["speaker"]], turn["text"]) for turn in row["turns"] if turn["text"])] = None
-            elif is_grave(row):
-                events[str(row["text"])] = None
-        except (KeyError, TypeError) as error:
-            raise InvalidInput(f"{where}: `turns` of speaker and text, or a `text`, are needed: {error!r}.") from error
-    return SurpriseFile(
-        tuple(talk for talk in talks if _places(talk) and talk_hash(talk) not in trained),
-        tuple(event for event in events if text_hash(event) not in known),
+    rows = parsed_rows(path, _talk_or_event, "`turns` of speaker and text, or a `text`, are")
+    talks = [row for row in dict.fromkeys(rows) if isinstance(row, tuple)]
+    events = [row for row in dict.fromkeys(rows) if isinstance(row, str)]
+    return (
+        [talk for talk in talks if _places(talk) and talk_hash(talk) not in trained],
+        [event for event in events if text_hash(event) not in known],
     )
+
+
+def _talk_or_event(row: dict[str, Any]) -> tuple[TalkTurn, ...] | str | None:
+    if "turns" in row:
+        return tuple((SPEAKERS[turn["speaker"]], turn["text"]) for turn in row["turns"] if turn["text"])
+    return str(row["text"]) if is_grave(row) else None
 
 
 def talk_hash(talk: Sequence[TalkTurn]) -> int:
