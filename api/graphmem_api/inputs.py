@@ -36,23 +36,20 @@ class PractisedInput:
 class ObservationInput:
     """Something observed; without a ref it gets one of its own, and sent again it is another observation."""
 
-    text: str = strawberry.field(description="What was observed, 1 to 32,000 characters.")
-    kind: model.SourceKind = strawberry.field(description="Kind of source.")
-    ref: str | None = strawberry.field(
-        default=None,
-        description="Id of the observation within its kind; given again it changes nothing; null: one of its own.",
-    )
-    speaker: str | None = strawberry.field(
-        default=None, description="Who said it, at most 100 characters; null: not said by anybody in particular."
-    )
-    at: datetime | None = strawberry.field(
-        default=None, description="When it was observed (UTC), at most 300 s in the future; null: now."
-    )
+    text: str
+    """What was observed, 1 to 32,000 characters."""
+    kind: model.SourceKind
+    """Kind of source."""
+    ref: str | None = None
+    """Id of the observation within its kind; given again it changes nothing; null: one of its own."""
+    speaker: str | None = None
+    """Who said it, at most 100 characters; null: not said by anybody in particular."""
+    at: datetime | None = None
+    """When it was observed (UTC), at most 300 s in the future; null: now."""
     practised: list[model.Practised] | None = strawberry.field(
-        graphql_type=list[PractisedInput] | None,
-        default_factory=list,
-        description="Concepts that were practised, at most 50; they are revealed, and more or less familiar.",
+        graphql_type=list[PractisedInput] | None, default_factory=list
     )
+    """Concepts that were practised, at most 50; they are revealed, and more or less familiar."""
 
     def observation(self, now: datetime) -> model.Observation:
         """Return what flows take."""

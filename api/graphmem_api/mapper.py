@@ -13,9 +13,10 @@ from strawberry.types.arguments import InputContext
 from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
-from graphmem.docstrings import attributes_of, docstring_summary
+from graphmem.docstrings import attributes_of, docstring_summary, parameters_of
 from graphmem.model import Level, Who
 from graphmem.model.enums import Word
+from graphmem_api.arguments import COMMON
 
 M = TypeVar("M")
 C = TypeVar("C", bound=type)
@@ -147,6 +148,19 @@ def taken(source: type, shape: Shape = Shape()) -> Callable[[C], C]:
         return target
 
     return of_input
+
+
+def describe(target: Any) -> None:
+    """Give a type of the schema, its fields and their arguments the descriptions of their docstrings."""
+    definition, attributes = target.__strawberry_definition__, attributes_of(target)
+    definition.description = docstring_summary(target)
+    for each in definition.fields:
+        resolver = each.base_resolver.wrapped_func if each.base_resolver else None
+        told = docstring_summary(resolver) if resolver else attributes.get(each.python_name)
+        each.description = told or each.description
+        parameters = COMMON | parameters_of(resolver)
+        for argument in each.arguments:
+            argument.description = parameters.get(argument.python_name)
 
 
 def _define(target: type, name: str, found: list[StrawberryField], from_input: Any = None) -> None:

@@ -12,14 +12,14 @@ from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDept
 from strawberry.types import ExecutionContext, ExecutionResult, has_object_definition
 from strawberry.types.graphql import OperationType
 
-from graphmem.docstrings import docstring_summary
 from graphmem.errors import GraphmemError, InvalidInput, RateLimited
 from graphmem.flows.students import renew_if_due
 from graphmem.store.bookmarks import bookmarked
-from graphmem_api import inputs, types
+from graphmem_api import inputs, student, types
 from graphmem_api.access import RequestContext, check_request
 from graphmem_api.errors import code
 from graphmem_api.limits import CachedParsing, LimitedValidation
+from graphmem_api.mapper import describe
 from graphmem_api.memory_operations import ForgettingMutation, MemoryMutation, MemoryQuery, MemorySubscription
 from graphmem_api.student_operations import StudentMutation, StudentQuery
 from graphmem_api.turn_operations import TurnMutation, TurnSubscription
@@ -141,8 +141,8 @@ def make_schema() -> Schema:
         CachedParsing(maxsize=500),
         LimitedValidation(QUERY_NODES, maxsize=500),
     ]
-    for each in (Query, Mutation, Subscription, *vars(types).values(), *vars(inputs).values()):
+    for each in (Query, Mutation, Subscription, *vars(types).values(), *vars(student).values(), *vars(inputs).values()):
         if has_object_definition(each):
-            each.__strawberry_definition__.description = docstring_summary(each)
+            describe(each)
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
     return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])

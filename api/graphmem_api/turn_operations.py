@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime
 from time import monotonic
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
 
@@ -19,7 +20,7 @@ from graphmem.model import Role, Source
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem_api.access import Info, check_kinds, check_observations, in_session, maybe_in_session, of_student
-from graphmem_api.arguments import NONE_USED, At, Opener, Reply, StudentId, TaskText, Text, TurnId, Used, argument
+from graphmem_api.arguments import ID, NONE_USED
 from graphmem_api.errors import log_unexpected
 from graphmem_api.inputs import ObservationInput
 from graphmem_api.types import TurnEventType, TurnType
@@ -29,33 +30,33 @@ from graphmem_api.types import TurnEventType, TurnType
 class TurnMutation:
     """Mutations that take what was said or observed."""
 
-    @strawberry.mutation(description="Answer a message, learn from it and predict the next. Repeat with the same id.")
+    @strawberry.mutation
     async def handle_turn(
         self,
         info: Info,
-        student_id: StudentId,
-        turn_id: TurnId,
-        text: Text,
-        at: At = None,
-        reply: Reply = None,
-        task: TaskText = None,
-        opener: Opener = None,
-        used: Used = NONE_USED,
+        student_id: ID,
+        turn_id: ID,
+        text: str,
+        at: datetime | None = None,
+        reply: str | None = None,
+        task: str | None = None,
+        opener: str | None = None,
+        used: list[ID] | None = NONE_USED,
     ) -> TurnType:
+        """Answer a message, learn from it and predict the next. Repeat with the same id."""
         session, gm = in_session(info, student_id), info.context.gm
         incoming = Incoming(turn_id, text, at or gm.clock(), reply, task, opener, tuple(used or ()))
         return await _answered(gm, session, incoming)
 
-    @strawberry.mutation(
-        description="Note lessons, teachers' remarks, other speakers; also while locked. An app notes CHAT, LESSON and "
-        "PROMPT_RUN, a teacher LESSON and TEACHER, an admin LESSON, TEACHER and SYSTEM."
-    )
-    async def observe(
-        self,
-        info: Info,
-        student_id: StudentId,
-        observations: Annotated[list[ObservationInput], argument("What was observed, at most 200 at once.")],
-    ) -> list[Source]:
+    @strawberry.mutation
+    async def observe(self, info: Info, student_id: ID, observations: list[ObservationInput]) -> list[Source]:
+        """Note lessons, teachers' remarks, other speakers; also while locked. An app notes CHAT, LESSON and PROMPT_RUN,
+        a teacher LESSON and TEACHER, an admin LESSON, TEACHER and SYSTEM.
+
+        Parameters
+        ----------
+        observations : What was observed, at most 200 at once.
+        """
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
         # Whoever is refused has written nothing.
         check_kinds(info, (each.kind for each in observations))
@@ -72,18 +73,19 @@ class TurnMutation:
 class TurnSubscription:
     """Subscription to a turn."""
 
-    @strawberry.subscription(description="The reply while it is written, then the turn.")
+    @strawberry.subscription
     async def turn_stream(
         self,
         info: Info,
-        student_id: StudentId,
-        turn_id: TurnId,
-        text: Text,
-        at: At = None,
-        reply: Reply = None,
-        task: TaskText = None,
-        opener: Opener = None,
+        student_id: ID,
+        turn_id: ID,
+        text: str,
+        at: datetime | None = None,
+        reply: str | None = None,
+        task: str | None = None,
+        opener: str | None = None,
     ) -> AsyncIterator[TurnEventType]:
+        """The reply while it is written, then the turn."""
         session, gm = in_session(info, student_id), info.context.gm
         incoming = Incoming(turn_id, text, at or gm.clock(), reply, task, opener)
         pieces: asyncio.Queue[str | None] = asyncio.Queue()

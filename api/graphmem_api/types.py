@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, cast
+from typing import cast
 
 import strawberry
 from strawberry.scalars import JSON
@@ -18,7 +18,7 @@ from graphmem.jobs.admin import count_jobs
 from graphmem.search.scoring import gravity_now
 from graphmem.store.memories import Filter
 from graphmem_api.access import Info, in_session
-from graphmem_api.arguments import ID, argument
+from graphmem_api.arguments import ID
 from graphmem_api.mapper import Shape, Shown, expose, shows
 
 NOT_SHOWN = (
@@ -84,11 +84,10 @@ class MemoryType(Shown[model.Memory]):
             raise Locked
         return self.value.content
 
-    @strawberry.field(
-        description="What the surprise led to that this episode, or this memory of a language model, begins with; null "
-        "for any other memory. Without the student's session it is null, too, and of an episode with LOCKED."
-    )
+    @strawberry.field
     async def surprise_response(self, info: Info) -> model.SurpriseResponse | None:
+        """What the surprise led to that this episode, or this memory of a language model, begins with; null for any
+        other memory. Without the student's session it is null, too, and of an episode with LOCKED."""
         if self.value.content is None:
             if self.value.role is model.MemoryRole.EPISODE:
                 raise Locked
@@ -96,27 +95,34 @@ class MemoryType(Shown[model.Memory]):
         session = in_session(info, self.who.student_id)
         return await info.context.loaders.responses.load((session, self.value.id))
 
-    @strawberry.field(description="Where it came from, oldest first.")
+    @strawberry.field
     async def sources(self, info: Info) -> list[model.Source]:
+        """Where it came from, oldest first."""
         return await info.context.loaders.sources.load((self.who, self.value.id))
 
-    @strawberry.field(description="Doubts about it, newest first; their texts are null while locked.")
+    @strawberry.field
     async def uncertainties(self, info: Info) -> list["DoubtType"]:
+        """Doubts about it, newest first; their texts are null while locked."""
         session = self._session(info)
         found = await info.context.loaders.uncertainties.load((session or self.who, self.value.id))
         return await shown_uncertainties(info.context.gm, self.who, session, found)
 
-    @strawberry.field(description="People, places and things it speaks of; their names are null while locked.")
+    @strawberry.field
     async def entities(self, info: Info) -> list[model.NamedEntity]:
+        """People, places and things it speaks of; their names are null while locked."""
         return await info.context.loaders.entities.load((self._session(info) or self.who, self.value.id))
 
-    @strawberry.field(description="Its edges, strongest first.")
+    @strawberry.field
     async def edges(
-        self,
-        info: Info,
-        type: Annotated[model.EdgeType | None, argument("Only edges of this type; null: of any.")] = None,
-        min_weight: Annotated[float | None, argument("Least weight, 0 to 1.")] = 0.0,
+        self, info: Info, type: model.EdgeType | None = None, min_weight: float | None = 0.0
     ) -> list[model.Edge]:
+        """Its edges, strongest first.
+
+        Parameters
+        ----------
+        type : Only edges of this type; null: of any.
+        min_weight : Least weight, 0 to 1.
+        """
         found = await info.context.loaders.edges.load((self.who, self.value.id))
         return memories.chosen_edges(found, type, min_weight or 0.0)
 
@@ -133,8 +139,9 @@ class RecalledType(Shown[model.Recalled]):
     def memory(self) -> MemoryType:
         return MemoryType(self.who, self.value.memory)
 
-    @strawberry.field(description="Refs of its sources.")
+    @strawberry.field
     def source_refs(self) -> list[str]:
+        """Refs of its sources."""
         return list(self.value.memory.source_refs)
 
 
@@ -151,12 +158,14 @@ class DoubtType(Shown[model.Uncertainty]):
     Beside it are the memories by id.
     """
 
-    @strawberry.field(description="The memory in doubt.")
+    @strawberry.field
     def a(self) -> MemoryType:
+        """The memory in doubt."""
         return MemoryType(self.who, self.beside[self.value.a_id])
 
-    @strawberry.field(description="The other memory, where two do not agree.")
+    @strawberry.field
     def b(self) -> MemoryType | None:
+        """The other memory, where two do not agree."""
         other = self.beside.get(self.value.b_id)
         return None if other is None else MemoryType(self.who, other)
 
@@ -176,8 +185,9 @@ class FactType(Shown[model.Fact]):
     Beside it are the reasons why it is in a context.
     """
 
-    @strawberry.field(description="Why it is in a context; empty elsewhere.")
+    @strawberry.field
     def why(self) -> list[str]:
+        """Why it is in a context; empty elsewhere."""
         return list(self.beside or ())
 
 
@@ -188,10 +198,9 @@ class LedgerEntryType(Shown[model.LedgerEntry]):
     Beside it are the reasons why it is in a context.
     """
 
-    @strawberry.field(
-        description="Why it is in a context, such as `trigger: homework` or `meaning 0.83`; empty elsewhere."
-    )
+    @strawberry.field
     def why(self) -> list[str]:
+        """Why it is in a context, such as `trigger: homework` or `meaning 0.83`; empty elsewhere."""
         return list(self.beside or ())
 
 
@@ -233,8 +242,9 @@ class ActionCheckType(Shown[model.ActionAdvice]):
 class WellbeingType(Shown[model.Wellbeing]):
     """Wellbeing of a student without anything that was said: counts, means, and concerns."""
 
-    @strawberry.field(description="Id of the student.")
+    @strawberry.field
     def student_id(self) -> ID:
+        """Id of the student."""
         return ID(self.who.student_id)
 
 
@@ -250,8 +260,9 @@ class TurnType(Shown[model.TurnOutcome]):
     def recalled_facts(self) -> list[FactType]:
         return [FactType(self.who, each) for each in self.value.recalled_facts]
 
-    @strawberry.field(description="What the student is expected to say next.")
+    @strawberry.field
     def next_prediction(self) -> model.Prediction:
+        """What the student is expected to say next."""
         return model.Prediction(self.value.prediction, self.value.needed_info)
 
     @strawberry.field
@@ -265,11 +276,10 @@ class TurnType(Shown[model.TurnOutcome]):
         found = await memories.recalled_again(info.context.gm, self._session, self.value.recalled)
         return [RecalledType(self.who, each) for each in found]
 
-    @strawberry.field(
-        description="Whether a memory formed of the message was consolidated; null until consolidation has judged "
-        "them, at the end of the session, and where it left none. Afterwards `Student.kept` tells it."
-    )
+    @strawberry.field
     async def kept(self, info: Info) -> bool | None:
+        """Whether a memory formed of the message was consolidated; null until consolidation has judged them, at the end
+        of the session, and where it left none. Afterwards `Student.kept` tells it."""
         (kept,) = await find_kept(info.context.gm, self.who, [self.value.turn_id])
         return kept
 
@@ -287,16 +297,20 @@ class TurnType(Shown[model.TurnOutcome]):
 class TurnEventType:
     """A piece of the reply while it is written, then the whole turn."""
 
-    token: str | None = strawberry.field(default=None, description="Next piece of the reply; null in the last event.")
-    turn: TurnType | None = strawberry.field(default=None, description="The whole turn, in the last event.")
+    token: str | None = None
+    """Next piece of the reply; null in the last event."""
+    turn: TurnType | None = None
+    """The whole turn, in the last event."""
 
 
 @strawberry.type(name="Graph")
 class GraphType:
     """Memories and the edges between them."""
 
-    memories: list[MemoryType] = strawberry.field(description="Memories, nearest first, at most 200.")
-    edges: list[model.Edge] = strawberry.field(description="Edges between them.")
+    memories: list[MemoryType]
+    """Memories, nearest first, at most 200."""
+    edges: list[model.Edge]
+    """Edges between them."""
 
 
 @strawberry.type(name="MemoryPage")
@@ -305,11 +319,14 @@ class MemoryPageType:
 
     who: strawberry.Private[model.Who]
     wanted: strawberry.Private[Filter]
-    items: list[MemoryType] = strawberry.field(description="Memories of this page, newest first.")
-    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
+    items: list[MemoryType]
+    """Memories of this page, newest first."""
+    next: str | None
+    """Value of `after` for the next page; null on the last."""
 
-    @strawberry.field(description="Memories in all pages, 0 or more.")
+    @strawberry.field
     async def total(self, info: Info) -> int:
+        """Memories in all pages, 0 or more."""
         # Counted only where it is asked for.
         return await memories.count_memories(info.context.gm, self.who, self.wanted)
 
@@ -319,11 +336,14 @@ class JobPageType:
     """Some jobs, how many there are in all, and where the next page begins."""
 
     wanted: strawberry.Private[tuple[str, str | None, model.JobState | None]]
-    items: list[model.Job] = strawberry.field(description="Jobs of this page, newest first.")
-    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
+    items: list[model.Job]
+    """Jobs of this page, newest first."""
+    next: str | None
+    """Value of `after` for the next page; null on the last."""
 
-    @strawberry.field(description="Jobs in all pages, 0 or more.")
+    @strawberry.field
     async def total(self, info: Info) -> int:
+        """Jobs in all pages, 0 or more."""
         return await count_jobs(info.context.gm, *self.wanted)
 
 
@@ -331,25 +351,31 @@ class JobPageType:
 class SessionType:
     """An open session: send the token in X-Graphmem-Session."""
 
-    token: str = strawberry.field(description="Session token; keep it secret.")
-    expires_at: datetime = strawberry.field(
-        description="When the session ends (UTC) if it is not used any more; each use lets it end later."
-    )
-    ends_at: datetime = strawberry.field(description="When the session ends at the latest (UTC).")
+    token: str
+    """Session token; keep it secret."""
+    expires_at: datetime
+    """When the session ends (UTC) if it is not used any more; each use lets it end later."""
+    ends_at: datetime
+    """When the session ends at the latest (UTC)."""
 
 
 @strawberry.type(name="AnalysisQuery")
 class AnalysisQueryType:
     """A named query for analysts."""
 
-    name: str = strawberry.field(description="Its name.")
-    description: str = strawberry.field(description="The question it answers.")
-    params: JSON = strawberry.field(description="Types of its parameters by name; the institution is the token's.")
+    name: str
+    """Its name."""
+    description: str
+    """The question it answers."""
+    params: JSON
+    """Types of its parameters by name; the institution is the token's."""
 
 
 @strawberry.type(name="Analysis")
 class AnalysisType:
     """What an analysis found: structure and numbers, nothing that was said."""
 
-    rows: JSON = strawberry.field(description="A list of objects, one a row, with a value for each column.")
-    truncated: bool = strawberry.field(description="Whether there were more rows than these 2,000.")
+    rows: JSON
+    """A list of objects, one a row, with a value for each column."""
+    truncated: bool
+    """Whether there were more rows than these 2,000."""

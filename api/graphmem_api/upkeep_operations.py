@@ -1,7 +1,7 @@
 """The operations of those who run, watch and analyse: jobs, cost, wellbeing, analyses, whole students."""
 
 from datetime import datetime
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 import strawberry
 from strawberry.scalars import JSON
@@ -15,7 +15,7 @@ from graphmem.jobs.admin import list_jobs, retry_job, spent, student_of_job
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Erased, Job, JobState, Role, Usage
 from graphmem_api.access import Info, allowed, in_running_session, of_student, running_session_to_read, student_in_reach
-from graphmem_api.arguments import ID, After, First, OneStudent, StudentId, argument
+from graphmem_api.arguments import ID
 from graphmem_api.types import AnalysisQueryType, AnalysisType, JobPageType, WellbeingType
 
 
@@ -23,8 +23,9 @@ from graphmem_api.types import AnalysisQueryType, AnalysisType, JobPageType, Wel
 class UpkeepQuery:
     """Queries of analyses, wellbeing, background work and its cost."""
 
-    @strawberry.field(description="The named queries that `analysis` runs. For analysts.")
+    @strawberry.field
     async def analyses(self, info: Info) -> list[AnalysisQueryType]:
+        """The named queries that `analysis` runs. For analysts."""
         allowed(info, Role.ANALYST)
         return [
             AnalysisQueryType(
@@ -35,61 +36,64 @@ class UpkeepQuery:
             for name, query in list_queries().items()
         ]
 
-    @strawberry.field(
-        description="Run a named query on what is clear of the token's institution; it only reads. For analysts."
-    )
-    async def analysis(
-        self,
-        info: Info,
-        name: Annotated[str, argument("Name of the query, as `analyses` lists it.")],
-        params: Annotated[JSON | None, argument("Values of its parameters by name; `now` may be left out.")] = None,
-    ) -> AnalysisType:
+    @strawberry.field
+    async def analysis(self, info: Info, name: str, params: JSON | None = None) -> AnalysisType:
+        """Run a named query on what is clear of the token's institution; it only reads. For analysts.
+
+        Parameters
+        ----------
+        name : Name of the query, as `analyses` lists it.
+        params : Values of its parameters by name; `now` may be left out.
+        """
         caller = allowed(info, Role.ANALYST)
         if not isinstance(params, dict | None):
             raise InvalidInput("params must be an object with a value for each parameter.")
         found = await analyse(info.context.gm.graph, caller.institution, name, params or {})
         return AnalysisType(rows=_json(found.rows), truncated=found.truncated)
 
-    @strawberry.field(
-        description="How a student has fared lately, for auditors and apps: counts, means and concerns, nothing "
-        "that was said."
-    )
-    async def wellbeing(
-        self,
-        info: Info,
-        student_id: StudentId,
-        weeks: Annotated[int | None, argument("Weeks up to now, 1 to 104.")] = 12,
-    ) -> WellbeingType:
+    @strawberry.field
+    async def wellbeing(self, info: Info, student_id: ID, weeks: int | None = 12) -> WellbeingType:
+        """How a student has fared lately, for auditors and apps: counts, means and concerns, nothing that was said.
+
+        Parameters
+        ----------
+        weeks : Weeks up to now, 1 to 104.
+        """
         who, gm = of_student(info, student_id, Role.AUDITOR, Role.APP), info.context.gm
         await running_session_to_read(info, student_id, Role.AUDITOR)
         return WellbeingType(who, await wellbeing(gm, who, 12 if weeks is None else weeks))
 
-    @strawberry.field(
-        description="Background work, newest first: of the institution, or of one student. An app sees that of the "
-        "student whose session it sends."
-    )
+    @strawberry.field
     async def jobs(
         self,
         info: Info,
-        student_id: OneStudent = None,
-        state: Annotated[JobState | None, argument("Only jobs that stand so; null: all.")] = None,
-        first: First = 20,
-        after: After = None,
+        student_id: ID | None = None,
+        state: JobState | None = None,
+        first: int | None = 20,
+        after: str | None = None,
     ) -> JobPageType:
+        """Background work, newest first: of the institution, or of one student. An app sees that of the student whose
+        session it sends.
+
+        Parameters
+        ----------
+        student_id : Only of this student; null: of the whole institution.
+        state : Only jobs that stand so; null: all.
+        """
         gm, owner = info.context.gm, await student_in_reach(info, student_id, Role.AUDITOR, Role.ADMIN)
         found = await list_jobs(gm, *owner, state, 20 if first is None else first, after)
         return JobPageType(wanted=(*owner, state), items=list(found.items), next=found.next)
 
-    @strawberry.field(
-        description="What language models cost since a day (UTC), of the institution or of one student. An app sees "
-        "that of the student whose session it sends."
-    )
-    async def usage(
-        self,
-        info: Info,
-        student_id: OneStudent = None,
-        since: Annotated[datetime | None, argument("First day (UTC); null: since ever.")] = None,
-    ) -> Usage:
+    @strawberry.field
+    async def usage(self, info: Info, student_id: ID | None = None, since: datetime | None = None) -> Usage:
+        """What language models cost since a day (UTC), of the institution or of one student. An app sees that of the
+        student whose session it sends.
+
+        Parameters
+        ----------
+        student_id : Only of this student; null: of the whole institution.
+        since : First day (UTC); null: since ever.
+        """
         owner = await student_in_reach(info, student_id, Role.AUDITOR, Role.ADMIN)
         return await spent(info.context.gm, *owner, since)
 
@@ -98,29 +102,27 @@ class UpkeepQuery:
 class TransferMutation:
     """Mutations that take a student out of a graphmem and into another."""
 
-    @strawberry.mutation(
-        description="All that is kept of a student, readable, as one JSON document; waiting jobs are done before."
-    )
-    async def export_student(self, info: Info, student_id: StudentId) -> str:
+    @strawberry.mutation
+    async def export_student(self, info: Info, student_id: ID) -> str:
+        """All that is kept of a student, readable, as one JSON document; waiting jobs are done before."""
         session, gm = await in_running_session(info, student_id), info.context.gm
         await run_jobs(gm, session)
         return await export_text(gm, session)
 
-    @strawberry.mutation(
-        description="Make an exported student anew, sealed with a new key that the new password opens: all of it or "
-        "nothing. The document is checked first. The same document again changes nothing. For large ones: "
-        "`graphmem import`."
-    )
+    @strawberry.mutation
     async def import_student(
-        self,
-        info: Info,
-        id: StudentId,
-        password: Annotated[str, argument("The new student's password, 8 to 1000 characters.")],
-        document: Annotated[str, argument("The document, as `exportStudent` gives it.")],
-        skip_unknown: Annotated[
-            bool | None, argument("Leave out concepts that the institution's world does not have.")
-        ] = False,
+        self, info: Info, id: ID, password: str, document: str, skip_unknown: bool | None = False
     ) -> ImportedStudent:
+        """Make an exported student anew, sealed with a new key that the new password opens: all of it or nothing. The
+        document is checked first. The same document again changes nothing. For large ones: `graphmem import`.
+
+        Parameters
+        ----------
+        id : Id of the student within the institution, 1 to 128 characters.
+        password : The new student's password, 8 to 1000 characters.
+        document : The document, as `exportStudent` gives it.
+        skip_unknown : Leave out concepts that the institution's world does not have.
+        """
         who, gm = of_student(info, id, Role.ADMIN), info.context.gm
         return await import_student(gm, who, password, document, skip_unknown=bool(skip_unknown))
 
@@ -129,20 +131,23 @@ class TransferMutation:
 class UpkeepMutation:
     """Mutations that erase a student or start a dead job again."""
 
-    @strawberry.mutation(
-        description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "
-        "session, an admin does not. What is cut short is finished by itself, or by asking again."
-    )
-    async def erase_student(self, info: Info, student_id: StudentId) -> Erased:
+    @strawberry.mutation
+    async def erase_student(self, info: Info, student_id: ID) -> Erased:
+        """Erase a student: all that is kept, the key first; what was deleted. The app needs the student's session, an
+        admin does not. What is cut short is finished by itself, or by asking again."""
         who = of_student(info, student_id, Role.APP, Role.ADMIN)
         if info.context.caller.role is Role.APP:
             await in_running_session(info, student_id)
         return await erase_student(info.context.gm, who)
 
-    @strawberry.mutation(
-        description="Start a dead job again; it runs when the student's session does. An app needs that session."
-    )
-    async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> Job:
+    @strawberry.mutation
+    async def retry_job(self, info: Info, id: ID) -> Job:
+        """Start a dead job again; it runs when the student's session does. An app needs that session.
+
+        Parameters
+        ----------
+        id : Id of the job, as it is listed.
+        """
         institution, _ = await student_in_reach(info, student_of_job(id), Role.ADMIN)
         return await retry_job(info.context.gm, institution, id)
 
