@@ -30,29 +30,6 @@ if TYPE_CHECKING:
     from graphmem_client import AsyncClient as AsyncClient
     from graphmem_client import Client as Client
 
-__all__ = [
-    "AsyncClient",
-    "Client",
-    "Graphmem",
-    "GraphmemError",
-    "Incoming",
-    "Locked",
-    "Observation",
-    "Settings",
-    "Unavailable",
-    "Who",
-    "__version__",
-    "close_session",
-    "context",
-    "enrol",
-    "handle_turn",
-    "observe",
-    "open_graphmem",
-    "open_memory",
-    "open_session",
-    "recall",
-]
-
 __version__ = version("graphmem")
 
 # Importing a submodule of `graphmem` must not load the drivers and models of the others.
@@ -77,6 +54,7 @@ _MODULES = {
     "open_session": "graphmem.flows.students",
     "recall": "graphmem.flows.context",
 }
+__all__ = sorted([*_MODULES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

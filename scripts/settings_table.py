@@ -21,7 +21,7 @@ Environment variables, each `GRAPHMEM_` and the name. Written by `scripts/settin
 def page() -> str:
     """Return every setting with its default and meaning, as a Markdown page."""
     rows = [
-        f"| `{name.upper()}` | {_default(name, field)} | {field.description} |"
+        f"| `{name.upper()}` | {_default(name, field)} | {' '.join((field.description or '').split())} |"
         for name, field in Settings.model_fields.items()
     ]
     return HEAD + "\n".join(rows) + "\n"
