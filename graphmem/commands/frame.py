@@ -7,14 +7,17 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 from pydantic import ValidationError
 
+from graphmem.docstrings import parameters_of
 from graphmem.errors import InvalidInput
 from graphmem.logs import JsonFormatter, set_up_logging
 from graphmem.model import Session, Who
@@ -29,16 +32,25 @@ CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
 
-COMMON_PARAMETERS: dict[str, tuple[Any, Any]] = {
-    "student": (str, inspect.Parameter.empty),
-    "institution": (Annotated[str, typer.Option(help="whose students")], "demo"),
-    "password_stdin": (
-        Annotated[bool, typer.Option("--password-stdin", help="read the password from standard input")],
-        False,
-    ),
-    "as_json": (Annotated[bool, typer.Option("--json", help="one JSON document on standard output")], False),
-}
-"""Annotation and default of each parameter that many commands have."""
+ExistingFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
+
+
+def _common(
+    student: str,
+    institution: str = "demo",
+    password_stdin: bool = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """Stand for the parameters that many commands have.
+
+    Parameters
+    ----------
+    institution : whose students
+    password_stdin : read the password from standard input
+    as_json : one JSON document on standard output
+    """
+
+
 NEEDS = {
     "settings": (),
     "gm": (),
@@ -73,16 +85,17 @@ def cli_command(name: str) -> Callable[[CommandFunction], CommandFunction]:
     -----
     Parameters of the names in `NEEDS` are provided: `settings`; `gm`, an open graphmem; `who`, the student named on
     the command line; `session`, one of that student for as long as the command takes; `password`, and `new_password`,
-    which is asked for twice. All others are options and arguments of the command. A function that returns a
-    `Printout` has --json.
+    which is asked for twice. All others are options and arguments of the command, described in its docstring. A
+    function that returns a `Printout` has --json.
     """
 
     def register(function: CommandFunction) -> CommandFunction:
         given = inspect.signature(function).parameters
-        own = [each for each in given.values() if each.name not in NEEDS]
-        common = dict.fromkeys(each for name in given for each in NEEDS.get(name, ()))
+        common = {each for name in given for each in NEEDS.get(name, ())}
         if function.__annotations__.get("return") is Printout:
-            common["as_json"] = None
+            common.add("as_json")
+        held = [each for each in _parameters(_common) if each.name in common]
+        own = [each for each in _parameters(function) if each.name not in NEEDS]
 
         def run(**options: Any) -> None:
             found = _called(function, set(given), options)
@@ -91,23 +104,29 @@ def cli_command(name: str) -> Callable[[CommandFunction], CommandFunction]:
                     typer.echo(line)
                 raise typer.Exit(found.code)
 
-        students = [name for name in common if name == "student"]
-        parameters = [
-            *(_parameter(name, *COMMON_PARAMETERS[name]) for name in students),
-            *(_parameter(each.name, each.annotation, each.default) for each in own),
-            *(_parameter(name, *COMMON_PARAMETERS[name]) for name in common if name != "student"),
-        ]
+        parameters = sorted([*held, *own], key=lambda each: (each in held) * (1 if each.name != "student" else -1))
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
-        run.__doc__ = function.__doc__
+        run.__doc__ = inspect.cleandoc(function.__doc__ or "").partition("\n\nParameters\n")[0]
         app.command(name)(run)
         return function
 
     return register
 
 
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+def _parameters(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a function as those of a command, with the help of its docstring."""
+    helped = parameters_of(function)
+    for name, each in inspect.signature(function).parameters.items():
+        type_, *infos = get_args(each.annotation) if get_origin(each.annotation) is Annotated else (each.annotation,)
+        if infos:
+            info = copy(infos[0])
+        elif each.default is each.empty:
+            info = typer.Argument()
+        else:
+            info = typer.Option(*[f"--{name.replace('_', '-')}"] * (each.default is False))
+        info.help = helped.get(name, info.help)
+        yield each.replace(kind=each.KEYWORD_ONLY, annotation=Annotated[type_, info])
 
 
 def _called(function: Callable[..., Any], names: set[str], options: dict[str, Any]) -> Any:

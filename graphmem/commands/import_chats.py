@@ -2,12 +2,11 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.commands.frame import Printout, cli_command, say, unlocked
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, say, unlocked
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.exports.formats import EXPORT_FORMATS
 from graphmem.exports.reading import Chats, Turn, read_export
@@ -38,12 +37,19 @@ async def import_chats_command(
     gm: "Graphmem",
     institution: str,
     password: str,
-    file: Annotated[Path, typer.Argument(help="the export: JSON or JSON lines", exists=True, dir_okay=False)],
-    student: Annotated[str, typer.Option(help="whose chats they are; enrolled before")],
+    file: ExistingFile,
+    student: Annotated[str, typer.Option()],
     format_: Annotated[str, typer.Option("--format", help=f"auto, {', '.join(EXPORT_FORMATS)}")] = "auto",
-    speaker: Annotated[str | None, typer.Option(help="who in the file is the student, if not `user`")] = None,
+    speaker: str | None = None,
 ) -> Printout:
-    """Bring in the chats of another service, dated as they were, with their replies; safe to repeat."""
+    """Bring in the chats of another service, dated as they were, with their replies; safe to repeat.
+
+    Parameters
+    ----------
+    file : the export: JSON or JSON lines
+    student : whose chats they are; enrolled before
+    speaker : who in the file is the student, if not `user`
+    """
     if format_ not in ("auto", *EXPORT_FORMATS):
         raise InvalidInput(f"There is no format {format_}: name one of auto, {', '.join(EXPORT_FORMATS)}.")
     chats = read_export(file, format_, student, speaker)

@@ -13,7 +13,7 @@ from uuid import uuid4
 import typer
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, unlocked
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, read_password, unlocked
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.model import Observation, Session, SourceKind, TurnOutcome, Who
 
@@ -60,13 +60,15 @@ async def _next_line() -> str:
 
 @cli_command("replay")
 async def replay_command(
-    gm: "Graphmem",
-    institution: str,
-    password: str,
-    file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
-    student: Annotated[str, typer.Option(help="who is to have said it")] = "replayed",
+    gm: "Graphmem", institution: str, password: str, file: ExistingFile, student: str = "replayed"
 ) -> Printout:
-    """Put recorded dialogues through handleTurn, the tutor's turns as replies; safe to repeat."""
+    """Put recorded dialogues through handleTurn, the tutor's turns as replies; safe to repeat.
+
+    Parameters
+    ----------
+    file : dialogues, one JSON object a line
+    student : who is to have said it
+    """
     from graphmem.bench.recorded import match_baselines
     from graphmem.flows.turn import handle_turn
     from graphmem.progress import tracked
@@ -145,12 +147,15 @@ def read_observations(file: Path) -> Iterator[Observation]:
 
 @cli_command("observe")
 async def observe_command(
-    gm: "Graphmem",
-    institution: str,
-    file: Annotated[Path, typer.Argument(help="observations, one JSON object a line", exists=True, dir_okay=False)],
-    student: Annotated[str, typer.Option(help="whom they are about")],
+    gm: "Graphmem", institution: str, file: ExistingFile, student: Annotated[str, typer.Option()]
 ) -> Printout:
-    """Note lessons, remarks and other speakers' words, also for a locked student; safe to repeat."""
+    """Note lessons, remarks and other speakers' words, also for a locked student; safe to repeat.
+
+    Parameters
+    ----------
+    file : observations, one JSON object a line
+    student : whom they are about
+    """
     from graphmem.flows.observation import observe
 
     found = list(read_observations(file))
@@ -160,13 +165,13 @@ async def observe_command(
 
 
 @cli_command("recall")
-async def recall_command(
-    gm: "Graphmem",
-    session: Session,
-    query: str,
-    limit: Annotated[int, typer.Option(help="most memories")] = 20,
-) -> Printout:
-    """Tell what would be recalled for a question, and why."""
+async def recall_command(gm: "Graphmem", session: Session, query: str, limit: int = 20) -> Printout:
+    """Tell what would be recalled for a question, and why.
+
+    Parameters
+    ----------
+    limit : most memories
+    """
     from graphmem.flows import context
 
     found: list[dict[str, Any]] = [
@@ -189,12 +194,13 @@ async def recall_command(
 
 
 @cli_command("forget")
-async def forget_command(
-    gm: "Graphmem",
-    session: Session,
-    memory: Annotated[str, typer.Argument(help="id of the memory, as `recall --json` tells it")],
-) -> Printout:
-    """Forget a memory and what it fed, for good: facts, episodes, ledger entries, questions, raw turns."""
+async def forget_command(gm: "Graphmem", session: Session, memory: str) -> Printout:
+    """Forget a memory and what it fed, for good: facts, episodes, ledger entries, questions, raw turns.
+
+    Parameters
+    ----------
+    memory : id of the memory, as `recall --json` tells it
+    """
     from graphmem.flows.forgetting import forget_memory
     from graphmem.jobs.runner import run_jobs
 
@@ -207,10 +213,16 @@ async def forget_command(
 async def reveal_command(
     gm: "Graphmem",
     session: Session,
-    concepts: Annotated[list[str] | None, typer.Argument(help="ids of concepts of the world")] = None,
-    through_grade: Annotated[int | None, typer.Option(help="every concept of this and lower grades, too")] = None,
+    concepts: Annotated[list[str] | None, typer.Argument()] = None,
+    through_grade: int | None = None,
 ) -> None:
-    """Reveal concepts of the world to a student, so that the companion may speak of them."""
+    """Reveal concepts of the world to a student, so that the companion may speak of them.
+
+    Parameters
+    ----------
+    concepts : ids of concepts of the world
+    through_grade : every concept of this and lower grades, too
+    """
     from graphmem.flows.overlay import reveal
 
     known = (await reveal(gm, session, concepts or (), through_grade=through_grade)).total
@@ -218,13 +230,14 @@ async def reveal_command(
 
 
 @cli_command("compress")
-async def compress_command(
-    gm: "Graphmem",
-    session: Session,
-    preview: Annotated[bool, typer.Option("--preview", help="only tell what would be done")] = False,
-    to: Annotated[int | None, typer.Option(help="memories to be left; by default 0.618 of the limit")] = None,
-) -> Printout:
-    """Make a student's memories fewer: prune what has faded, merge what belongs together."""
+async def compress_command(gm: "Graphmem", session: Session, preview: bool = False, to: int | None = None) -> Printout:
+    """Make a student's memories fewer: prune what has faded, merge what belongs together.
+
+    Parameters
+    ----------
+    preview : only tell what would be done
+    to : memories to be left; by default 0.618 of the limit
+    """
     from graphmem.jobs.compressing import compress_within_budget
 
     done = await compress_within_budget(gm, session, to=to, preview=preview)
@@ -238,12 +251,14 @@ async def compress_command(
 
 @cli_command("drift")
 async def drift_command(
-    gm: "Graphmem",
-    institution: str,
-    password_stdin: bool,
-    student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,
+    gm: "Graphmem", institution: str, password_stdin: bool, student: Annotated[str | None, typer.Argument()] = None
 ) -> Printout:
-    """Run a drift cycle: memories fade; with the password jobs are done, contradictions sought, memories compressed."""
+    """Run a drift cycle: memories fade; with the password jobs are done, contradictions sought, memories compressed.
+
+    Parameters
+    ----------
+    student : whose memories; all students by default
+    """
     from graphmem.flows import students
     from graphmem.jobs.drift import DriftReport, drift_cycle
 

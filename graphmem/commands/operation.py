@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmem.bench import BENCHMARKS, figure_lines, run_benchmark
-from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, say
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, read_password, say
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
@@ -72,23 +72,27 @@ async def doctor_command(settings: Settings) -> Printout:
 
 
 @cli_command("serve")
-def serve_command(
-    settings: Settings,
-    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="port to listen on")] = 8000,
-) -> None:
-    """Serve the API; starts the local Neo4j when GRAPHMEM_NEO4J_URI is not set."""
+def serve_command(settings: Settings, host: str = "127.0.0.1", port: int = 8000) -> None:
+    """Serve the API; starts the local Neo4j when GRAPHMEM_NEO4J_URI is not set.
+
+    Parameters
+    ----------
+    host : address to listen on
+    port : port to listen on
+    """
     from graphmem.commands.serve import serve
 
     serve(settings, host, port, say)
 
 
 @cli_command("worker")
-def worker_command(
-    settings: Settings,
-    concurrency: Annotated[int, typer.Option(min=1, help="students whose jobs are run side by side")] = 4,
-) -> None:
-    """Run background jobs on this machine, until told to stop; several workers share the work."""
+def worker_command(settings: Settings, concurrency: Annotated[int, typer.Option(min=1)] = 4) -> None:
+    """Run background jobs on this machine, until told to stop; several workers share the work.
+
+    Parameters
+    ----------
+    concurrency : students whose jobs are run side by side
+    """
     from graphmem.commands.serve import work
 
     work(settings, concurrency, say)
@@ -96,12 +100,16 @@ def worker_command(
 
 @cli_command("mcp")
 def mcp_command(
-    settings: Settings,
-    student_id: Annotated[str | None, typer.Argument(help="whose memory; with --http each request says it")] = None,
-    http: Annotated[bool, typer.Option("--http", help="streamable HTTP instead of stdio")] = False,
-    port: Annotated[int, typer.Option(help="port of 127.0.0.1 to listen on")] = 8001,
+    settings: Settings, student_id: Annotated[str | None, typer.Argument()] = None, http: bool = False, port: int = 8001
 ) -> None:
-    """Serve a student's memory to MCP clients, over stdio or HTTP; needs a running API (GRAPHMEM_MCP_API)."""
+    """Serve a student's memory to MCP clients, over stdio or HTTP; needs a running API (GRAPHMEM_MCP_API).
+
+    Parameters
+    ----------
+    student_id : whose memory; with --http each request says it
+    http : streamable HTTP instead of stdio
+    port : port of 127.0.0.1 to listen on
+    """
     from graphmem.commands.mcp_server import serve_mcp
 
     serve_mcp(settings, student_id, port if http else None)
@@ -111,12 +119,20 @@ def mcp_command(
 async def jobs_command(
     gm: "Graphmem",
     institution: str,
-    student: Annotated[str | None, typer.Argument(help="whose jobs; all students by default")] = None,
-    state: Annotated[JobState | None, typer.Option(help="only jobs that stand so")] = None,
-    first: Annotated[int, typer.Option(help="most jobs")] = 100,
-    retry: Annotated[str | None, typer.Option(help="instead: start the dead job of this id again")] = None,
+    student: Annotated[str | None, typer.Argument()] = None,
+    state: JobState | None = None,
+    first: int = 100,
+    retry: str | None = None,
 ) -> Printout:
-    """List background jobs, newest first, or start a dead one again."""
+    """List background jobs, newest first, or start a dead one again.
+
+    Parameters
+    ----------
+    student : whose jobs; all students by default
+    state : only jobs that stand so
+    first : most jobs
+    retry : instead: start the dead job of this id again
+    """
     from graphmem.jobs import admin
 
     found: list[Job] = []
@@ -151,10 +167,16 @@ def _json_value(value: Any) -> Any:
 async def usage_command(
     gm: "Graphmem",
     institution: str,
-    student: Annotated[str | None, typer.Argument(help="whose; all students by default")] = None,
-    since: Annotated[datetime | None, typer.Option(help="from this day on (UTC)", formats=["%Y-%m-%d"])] = None,
+    student: Annotated[str | None, typer.Argument()] = None,
+    since: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"])] = None,
 ) -> Printout:
-    """Tell what language models were asked for and what it cost, by turns, each kind of job and prompt."""
+    """Tell what language models were asked for and what it cost, by turns, each kind of job and prompt.
+
+    Parameters
+    ----------
+    student : whose; all students by default
+    since : from this day on (UTC)
+    """
     from graphmem.jobs.admin import spent_by_kind
 
     by_kind = await spent_by_kind(gm, institution, student, since and since.replace(tzinfo=UTC))
@@ -171,16 +193,24 @@ def token_command(
     settings: Settings,
     institution: str,
     as_json: bool,
-    role: Annotated[Role | None, typer.Option(help="what the bearer may do")] = None,
-    ttl: Annotated[
-        float | None, typer.Option(help="seconds until it expires; by default an hour, of a service token a year")
-    ] = None,
-    student: Annotated[str | None, typer.Option(help="the only student that it reaches, of role app")] = None,
-    service: Annotated[str | None, typer.Option(help="of this service: lives long, is listed, can be revoked")] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="instead: list the institution's service tokens")] = False,
-    revoke: Annotated[str | None, typer.Option(help="instead: revoke the service token of this id")] = None,
+    role: Role | None = None,
+    ttl: float | None = None,
+    student: str | None = None,
+    service: str | None = None,
+    list_all: Annotated[bool, typer.Option("--list")] = False,
+    revoke: str | None = None,
 ) -> None:
-    """Print a bearer token, nothing else; or list or revoke service tokens."""
+    """Print a bearer token, nothing else; or list or revoke service tokens.
+
+    Parameters
+    ----------
+    role : what the bearer may do
+    ttl : seconds until it expires; by default an hour, of a service token a year
+    student : the only student that it reaches, of role app
+    service : of this service: lives long, is listed, can be revoked
+    list_all : instead: list the institution's service tokens
+    revoke : instead: revoke the service token of this id
+    """
     from graphmem.app import server_secret
     from graphmem.bearer import make_token
     from graphmem.flows.service_tokens import issue_token, list_tokens, revoke_token
@@ -228,14 +258,13 @@ def token_lines(found: Sequence[ServiceToken], *, as_json: bool) -> list[str]:
 
 
 @cli_command("webhook")
-async def webhook_command(
-    settings: Settings,
-    institution: str,
-    test: Annotated[
-        bool, typer.Option("--test", help="send it a notice of type `test`, and tell what came of it")
-    ] = False,
-) -> None:
-    """Print the secret by which an institution's webhook checks signatures."""
+async def webhook_command(settings: Settings, institution: str, test: bool = False) -> None:
+    """Print the secret by which an institution's webhook checks signatures.
+
+    Parameters
+    ----------
+    test : send it a notice of type `test`, and tell what came of it
+    """
     from graphmem.app import server_secret
     from graphmem.jobs.webhooks import webhook_secret
 
@@ -268,11 +297,13 @@ async def send_trial(settings: Settings, institution: str) -> None:
 
 
 @cli_command("backup")
-async def backup_command(
-    settings: Settings,
-    file: Annotated[Path, typer.Argument(help="a new file, compressed")],
-) -> Printout:
-    """Back up the configured Neo4j, all students of all institutions, while it is used."""
+async def backup_command(settings: Settings, file: Path) -> Printout:
+    """Back up the configured Neo4j, all students of all institutions, while it is used.
+
+    Parameters
+    ----------
+    file : a new file, compressed
+    """
     from graphmem.commands.backup import backup
 
     found = asdict(await backup(settings, file, say))
@@ -280,11 +311,13 @@ async def backup_command(
 
 
 @cli_command("restore")
-async def restore_command(
-    settings: Settings,
-    file: Annotated[Path, typer.Argument(help="a file that `backup` wrote", exists=True, dir_okay=False)],
-) -> Printout:
-    """Restore a backup into the configured Neo4j, which must be empty; what was cut short is begun again."""
+async def restore_command(settings: Settings, file: ExistingFile) -> Printout:
+    """Restore a backup into the configured Neo4j, which must be empty; what was cut short is begun again.
+
+    Parameters
+    ----------
+    file : a file that `backup` wrote
+    """
     from graphmem.commands.backup import restore
 
     found = asdict(await restore(settings, file, say))
@@ -293,13 +326,16 @@ async def restore_command(
 
 @cli_command("import-world")
 async def import_world_command(
-    gm: "Graphmem",
-    institution: str,
-    file: Annotated[str, typer.Argument(help="CSV, JSON as importWorld takes it, or mathematics, which ships")],
-    world: Annotated[str, typer.Option(help="which of the institution's worlds it is")] = "main",
-    replace: Annotated[bool, typer.Option("--replace", help="remove what the file lacks, of this world")] = False,
+    gm: "Graphmem", institution: str, file: str, world: str = "main", replace: bool = False
 ) -> Printout:
-    """Import concepts and edges into the world of an institution; checked first, safe to repeat."""
+    """Import concepts and edges into the world of an institution; checked first, safe to repeat.
+
+    Parameters
+    ----------
+    file : CSV, JSON as importWorld takes it, or mathematics, which ships
+    world : which of the institution's worlds it is
+    replace : remove what the file lacks, of this world
+    """
     from graphmem.flows.world import find_world, import_world, read_world
 
     def progress(done: int, total: int) -> None:
@@ -315,10 +351,16 @@ async def import_world_command(
 async def query_command(
     settings: Settings,
     institution: str,
-    name: Annotated[str | None, typer.Argument(help="which one; without it they are listed")] = None,
-    param: Annotated[list[str] | None, typer.Option(help="a parameter, as name=value")] = None,
+    name: Annotated[str | None, typer.Argument()] = None,
+    param: list[str] | None = None,
 ) -> Printout:
-    """Run a query for analysts, which reads structure and numbers; without a name, list them."""
+    """Run a query for analysts, which reads structure and numbers; without a name, list them.
+
+    Parameters
+    ----------
+    name : which one; without it they are listed
+    param : a parameter, as name=value
+    """
     from graphmem.commands.query import run_query, table
     from graphmem.flows.analysis import declared, list_queries
 
@@ -373,9 +415,14 @@ async def reembed_command(settings: Settings) -> None:
 def bench_command(
     settings: Settings,
     name: Annotated[str, typer.Argument(help=", ".join(BENCHMARKS))],
-    file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
+    file: Annotated[Path | None, typer.Argument()] = None,
 ) -> Printout:
-    """Run a benchmark and print its figures."""
+    """Run a benchmark and print its figures.
+
+    Parameters
+    ----------
+    file : data to use instead of the shipped samples
+    """
     figures = run_benchmark(name, settings, file)
     return Printout({"benchmark": name, "result": figures}, figure_lines(figures))
 
@@ -383,12 +430,20 @@ def bench_command(
 @cli_command("experiment")
 def experiment_command(
     settings: Settings,
-    name: Annotated[str, typer.Argument(help="voe: violation of expectation, with what is remembered and without")],
-    file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
-    conversations: Annotated[int | None, typer.Option(help="how many an arm, drawn by student; all by default")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the draw and of the random messages")] = 7,
+    name: str,
+    file: ExistingFile,
+    conversations: int | None = None,
+    seed: Annotated[int, typer.Option(min=0)] = 7,
 ) -> Printout:
-    """Compare how often expectations come true with memory and without, on real dialogues, in a throwaway database."""
+    """Compare how often expectations come true with memory and without, on real dialogues, in a throwaway database.
+
+    Parameters
+    ----------
+    name : voe: violation of expectation, with what is remembered and without
+    file : dialogues, one JSON object a line
+    conversations : how many an arm, drawn by student; all by default
+    seed : of the draw and of the random messages
+    """
     from graphmem.bench.voe import run_experiment
 
     if name != "voe":
@@ -403,11 +458,14 @@ def experiment_command(
 def demo_command(
     settings: Settings,
     as_json: bool,
-    dialogues: Annotated[
-        Path | None, typer.Option(help="other dialogues than the shipped ones", exists=True, dir_okay=False)
-    ] = None,
+    dialogues: Annotated[Path | None, typer.Option(exists=True, dir_okay=False)] = None,
 ) -> None:
-    """The main job: real tutoring dialogues over HTTP, and what was predicted, learned and remembered, on a page."""
+    """The main job: real tutoring dialogues over HTTP, and what was predicted, learned and remembered, on a page.
+
+    Parameters
+    ----------
+    dialogues : other dialogues than the shipped ones
+    """
     from graphmem.commands.demo import demonstrate
 
     demonstrate(settings, dialogues, as_json=as_json)
@@ -418,17 +476,22 @@ async def plot_command(
     gm: "Graphmem",
     who: Who,
     password_stdin: bool,
-    out: Annotated[Path, typer.Option(help="the picture: .svg, .png or .pdf")],
-    overlay: Annotated[
-        bool, typer.Option("--overlay", help="instead: what the student knows of the world; no password")
-    ] = False,
-    name_frontier: Annotated[
-        bool, typer.Option("--name-frontier", help="name what could come next, too; not for the student's eyes")
-    ] = False,
-    structure: Annotated[bool, typer.Option("--structure", help="no word of anybody; no password")] = False,
-    memories: Annotated[int, typer.Option(min=1, max=150, help="most memories, the most present ones")] = 40,
+    out: Annotated[Path, typer.Option()],
+    overlay: bool = False,
+    name_frontier: bool = False,
+    structure: bool = False,
+    memories: Annotated[int, typer.Option(min=1, max=150)] = 40,
 ) -> None:
-    """Draw a picture of a student's memory graph, or of the overlay on the world."""
+    """Draw a picture of a student's memory graph, or of the overlay on the world.
+
+    Parameters
+    ----------
+    out : the picture: .svg, .png or .pdf
+    overlay : instead: what the student knows of the world; no password
+    name_frontier : name what could come next, too; not for the student's eyes
+    structure : no word of anybody; no password
+    memories : most memories, the most present ones
+    """
     from graphmem.commands.plot import checked_picture, memory_figure, overlay_figure, save_figure
 
     file = checked_picture(out)

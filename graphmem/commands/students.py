@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.commands.frame import Printout, cli_command, counts_in_words, unlocked
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, unlocked
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.model import Integrity, Who
 
@@ -24,13 +24,15 @@ MOST_SHARES = 16
 
 @cli_command("enrol")
 async def enrol_command(
-    gm: "Graphmem",
-    who: Who,
-    new_password: str,
-    display_name: Annotated[str | None, typer.Option(help="how the student is called")] = None,
-    time_zone: Annotated[str | None, typer.Option(help="IANA time zone of the student's days: Europe/Berlin")] = None,
+    gm: "Graphmem", who: Who, new_password: str, display_name: str | None = None, time_zone: str | None = None
 ) -> None:
-    """Enrol a student; asks for the password that opens everything."""
+    """Enrol a student; asks for the password that opens everything.
+
+    Parameters
+    ----------
+    display_name : how the student is called
+    time_zone : IANA time zone of the student's days: Europe/Berlin
+    """
     from graphmem.flows import students
 
     await students.enrol(gm, who, new_password, display_name, time_zone)
@@ -38,13 +40,13 @@ async def enrol_command(
 
 
 @cli_command("rotate-key")
-async def rotate_key_command(
-    gm: "Graphmem",
-    who: Who,
-    password: str,
-    end_sessions: Annotated[bool, typer.Option("--end-sessions", help="end the student's running sessions")] = False,
-) -> None:
-    """Replace a student's key by a new random one and seal everything anew; the password stays."""
+async def rotate_key_command(gm: "Graphmem", who: Who, password: str, end_sessions: bool = False) -> None:
+    """Replace a student's key by a new random one and seal everything anew; the password stays.
+
+    Parameters
+    ----------
+    end_sessions : end the student's running sessions
+    """
     from graphmem.flows import students
 
     values = await students.rotate_key(gm, who, password, end_sessions=end_sessions)
@@ -53,11 +55,18 @@ async def rotate_key_command(
 
 @cli_command("recovery-key")
 def recovery_key_command(
-    folder: Annotated[Path, typer.Argument(help="where the secret half is written, made if missing")],
-    shares: Annotated[int, typer.Option(help="split it into so many shares, 2 to 16", min=1, max=16)] = 1,
-    needed: Annotated[int | None, typer.Option(help="so many of them are needed; all by default", min=1)] = None,
+    folder: Path,
+    shares: Annotated[int, typer.Option(min=1, max=16)] = 1,
+    needed: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
-    """Make a recovery key, with which an institution can set new passwords of its students from then on."""
+    """Make a recovery key, with which an institution can set new passwords of its students from then on.
+
+    Parameters
+    ----------
+    folder : where the secret half is written, made if missing
+    shares : split it into so many shares, 2 to 16
+    needed : so many of them are needed; all by default
+    """
     public, files = make_recovery_key(folder, shares, shares if needed is None else needed)
     typer.echo("\n".join(f"written: {file}" for file in files))
     typer.echo(f"The public half, for GRAPHMEM_RECOVERY_KEYS: {public}")
@@ -104,14 +113,14 @@ def make_recovery_key(folder: Path, shares: int, needed: int) -> tuple[str, list
 
 @cli_command("recover")
 async def recover_command(
-    gm: "Graphmem",
-    who: Who,
-    new_password: str,
-    key: Annotated[
-        list[Path], typer.Option(help="the recovery key, or a share of it (several times)", exists=True, dir_okay=False)
-    ],
+    gm: "Graphmem", who: Who, new_password: str, key: Annotated[list[Path], typer.Option(exists=True, dir_okay=False)]
 ) -> None:
-    """Set a new password of a student with the institution's recovery key; what is remembered stays."""
+    """Set a new password of a student with the institution's recovery key; what is remembered stays.
+
+    Parameters
+    ----------
+    key : the recovery key, or a share of it (several times)
+    """
     from graphmem.flows.students import recover_student
 
     await recover_student(gm, who, read_recovery_key(key), new_password)
@@ -139,12 +148,13 @@ def read_recovery_key(files: Sequence[Path]) -> bytes:
 
 
 @cli_command("erase")
-async def erase_command(
-    gm: "Graphmem",
-    who: Who,
-    yes: Annotated[bool, typer.Option("--yes", help="do not ask before")] = False,
-) -> Printout:
-    """Erase a student: all that is kept, the key first. Nothing of it can be brought back."""
+async def erase_command(gm: "Graphmem", who: Who, yes: bool = False) -> Printout:
+    """Erase a student: all that is kept, the key first. Nothing of it can be brought back.
+
+    Parameters
+    ----------
+    yes : do not ask before
+    """
     from graphmem.flows.students import erase_student
 
     if not yes and sys.stdin.isatty():
@@ -154,13 +164,13 @@ async def erase_command(
 
 
 @cli_command("export")
-async def export_command(
-    gm: "Graphmem",
-    who: Who,
-    password: str,
-    out: Annotated[Path | None, typer.Option(help="a new file; standard output by default")] = None,
-) -> None:
-    """Give out all that is kept of a student, readable, as one JSON document."""
+async def export_command(gm: "Graphmem", who: Who, password: str, out: Path | None = None) -> None:
+    """Give out all that is kept of a student, readable, as one JSON document.
+
+    Parameters
+    ----------
+    out : a new file; standard output by default
+    """
     if out is None:
         await _export(gm, who, password, sys.stdout, 1)
         return
@@ -211,13 +221,18 @@ async def import_command(
     gm: "Graphmem",
     institution: str,
     new_password: str,
-    file: Annotated[Path, typer.Argument(help="a document that `export` wrote", exists=True, dir_okay=False)],
-    student: Annotated[str | None, typer.Option(help="id of the new student; by default the exported one's")] = None,
-    skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="leave out concepts that the institution's world does not have")
-    ] = False,
+    file: ExistingFile,
+    student: str | None = None,
+    skip_unknown: bool = False,
 ) -> Printout:
-    """Make an exported student anew, sealed with a new key that the new password opens; all of it or nothing."""
+    """Make an exported student anew, sealed with a new key that the new password opens; all of it or nothing.
+
+    Parameters
+    ----------
+    file : a document that `export` wrote
+    student : id of the new student; by default the exported one's
+    skip_unknown : leave out concepts that the institution's world does not have
+    """
     from graphmem.flows.import_plan import read_document
     from graphmem.flows.transfer import import_student
 
@@ -236,14 +251,15 @@ async def import_command(
 
 @cli_command("verify")
 async def verify_command(
-    gm: "Graphmem",
-    institution: str,
-    student: Annotated[str | None, typer.Argument(help="whose data; all students by default; no password")] = None,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="take what is there for what graphmem wrote, whoever wrote it")
-    ] = False,
+    gm: "Graphmem", institution: str, student: Annotated[str | None, typer.Argument()] = None, accept: bool = False
 ) -> Printout:
-    """Name what was altered, removed or added by hand in the database; ends with 1 where something was."""
+    """Name what was altered, removed or added by hand in the database; ends with 1 where something was.
+
+    Parameters
+    ----------
+    student : whose data; all students by default; no password
+    accept : take what is there for what graphmem wrote, whoever wrote it
+    """
     from graphmem.flows.integrity import accept_integrity, verify_integrity
     from graphmem.flows.students import list_all_ids
 
