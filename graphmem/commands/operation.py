@@ -492,7 +492,8 @@ async def plot_command(
     structure : no word of anybody; no password
     memories : most memories, the most present ones
     """
-    from graphmem.commands.plot import checked_picture, memory_figure, overlay_figure, save_figure
+    from graphmem.commands.drawing import checked_picture, save_figure
+    from graphmem.commands.plot import memory_figure, overlay_figure
 
     file = checked_picture(out)
     if overlay:

@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from graphmem.app import Graphmem
-from graphmem.commands.canvas import FOOT, Canvas, key_line
-from graphmem.commands.plot import memory_figure, overlay_figure, save_figure
-from graphmem.commands.plot_memories import memory_boxes
+from graphmem.commands.drawing import FOOT, add_key, key_line, save_figure
+from graphmem.commands.plot import memory_boxes, memory_figure, overlay_figure
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.overlay import find_frontier, reveal
 from graphmem.flows.picture import MemoryPicture, pictured_memories, pictured_overlay
@@ -51,12 +50,12 @@ async def test_words_are_drawn_with_the_password_only(gm: Graphmem, enrol: Enrol
 
 def test_the_key_lies_within_the_page_however_narrow_that_is() -> None:
     for width in (7.0, 12.0):
-        canvas = Canvas(width, 5.0, "Ada", "")
-        canvas.key([key_line("red", f"a kind of edge, {i}") for i in range(11)])
-        (key,) = canvas.figure.legends
-        extent, page = key.get_window_extent(), canvas.figure.bbox
+        figure = Figure(figsize=(width, 5.0))
+        add_key(figure, [key_line("red", f"a kind of edge, {i}") for i in range(11)])
+        (key,) = figure.legends
+        extent, page = key.get_window_extent(), figure.bbox
         assert page.x0 <= extent.x0 < extent.x1 <= page.x1
-        assert page.y0 <= extent.y0 < extent.y1 <= FOOT * canvas.figure.dpi
+        assert page.y0 <= extent.y0 < extent.y1 <= FOOT * figure.dpi
 
 
 async def test_a_thing_is_drawn_where_two_memories_speak_of_it(gm: Graphmem, ann: Pupil) -> None:
