@@ -67,7 +67,7 @@ def read_export(file: Path, format_: str, student: str, speaker: str | None = No
         whose = {name: who for name, who in whose.items() if who != STUDENT or name == speaker.casefold()}
     for number, element in enumerate(_elements(file), start=1):
         if found.format == "auto":
-            found.format = _recognised(element, file)
+            found.format = _recognised(element, file, number)
         try:
             for part in EXPORT_FORMATS[found.format].read(element):
                 if isinstance(part, str):
@@ -78,7 +78,7 @@ def read_export(file: Path, format_: str, student: str, speaker: str | None = No
                     lines.setdefault(part.chat, []).append(part)
         except (KeyError, TypeError, AttributeError, ValueError) as e:
             raise InvalidInput(
-                f"ExportElement {number} of {file.name} is not of {found.format}: {e!r}. Name another --format, one of "
+                f"Element {number} of {file.name} is not of {found.format}: {e!r}. Name another --format, one of "
                 f"{', '.join(EXPORT_FORMATS)}."
             ) from e
     _check_somebody(lines, whose, file)
@@ -148,11 +148,14 @@ def _check_somebody(lines: Mapping[str, list[Line]], whose: Mapping[str, str], f
         )
 
 
-def _recognised(element: ExportElement, file: Path) -> str:
+def _recognised(element: ExportElement, file: Path, number: int) -> str:
     for name, format_ in EXPORT_FORMATS.items():
         if format_.keys & element.keys():
             return name
-    raise InvalidInput(f"{file.name} is of no known format: name one with --format: {', '.join(EXPORT_FORMATS)}.")
+    raise InvalidInput(
+        f"Element {number} of {file.name} is of no known format: mend it, or name one with --format: "
+        f"{', '.join(EXPORT_FORMATS)}."
+    )
 
 
 def _elements(file: Path) -> Iterator[ExportElement]:
@@ -182,7 +185,10 @@ def _elements(file: Path) -> Iterator[ExportElement]:
                 elif more := source.read(max(PIECE_CHARACTERS, len(text))):
                     text += more
                 elif text or listed:
-                    raise InvalidInput(f"{file.name} is cut short or broken after {number} elements: export it again.")
+                    raise InvalidInput(
+                        f"Element {number + 1} of {file.name} is broken, or the file is cut short: mend it, or export "
+                        "it again."
+                    )
                 else:
                     return
     except UnicodeDecodeError as e:
@@ -191,7 +197,7 @@ def _elements(file: Path) -> Iterator[ExportElement]:
 
 def _objects_in(element: Any, file: Path, number: int) -> Iterator[ExportElement]:
     if not isinstance(element, dict):
-        raise InvalidInput(f"ExportElement {number} of {file.name} is not an object.")
+        raise InvalidInput(f"Element {number} of {file.name} is not an object.")
     for format_ in EXPORT_FORMATS.values():
         if format_.under and isinstance(element.get(format_.under), list):
             yield from element[format_.under]

@@ -4,11 +4,15 @@ import json
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AliasChoices, BaseModel, Field, StringConstraints, ValidationError
 
 from graphmem.errors import InvalidInput
 from graphmem.model import Author
 
+SOURCES = {"student_incorrect_solution": "MathDial", "italian": "CIMA", "lesson_topic": "Bridge"}
+"""Where a dialogue is from by a key that only its source has."""
 SPEAKERS = {"student": Author.STUDENT, "teacher": Author.COMPANION, "tutor": Author.COMPANION}
 """Who a speaker of a file is to graphmem."""
 
@@ -18,6 +22,21 @@ class Said(NamedTuple):
 
     author: Author
     text: str
+
+
+class _RowTurn(BaseModel):
+    speaker: Literal["student", "teacher", "tutor"]
+    text: Annotated[str, StringConstraints(strip_whitespace=True)]
+
+
+class _Row(BaseModel):
+    id: Annotated[str, StringConstraints(pattern=r"\S")] = Field(validation_alias=AliasChoices("dialogue_id", "id"))
+    student: str | None = None
+    source: str | None = None
+    turns: list[_RowTurn] = Field(min_length=1)
+    topic: str | list[str] = Field(
+        "", validation_alias=AliasChoices("topic", "question", "lesson_topic", "english", "task")
+    )
 
 
 class DialogueTurn(NamedTuple):
@@ -48,7 +67,7 @@ def load_dialogues(path: Path) -> list[Dialogue]:
 
     Parameters
     ----------
-    path : Path     a JSON lines file; each line an object with `dialogue_id` (or `id`) and `dialogue_turns`, a list of
+    path : Path     a JSON lines file; each line an object with `dialogue_id` (or `id`) and `turns`, a list of
         `{"speaker": "student" | "teacher" | "tutor", "text": ...}`; optional: `student`, `source`, and as
         topic one of `topic`, `task`, `question` (MathDial), `lesson_topic` (Bridge), `english` (CIMA). Other keys are
         ignored.
@@ -103,55 +122,21 @@ def _dialogue(line: str, path: Path, number: int) -> Dialogue:
     where = f"{path}, line {number}"
     try:
         row = json.loads(line)
+        if not isinstance(row, dict):
+            raise InvalidInput(f"{where}: a JSON object is needed, not {type(row).__name__}.")
+        read = _Row.model_validate({name: value for name, value in row.items() if value is not None})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        name = ".".join(str(each + 1) if isinstance(each, int) else each for each in wrong["loc"])
+        given = f", not {wrong['input']!r}" if wrong["type"] == "literal_error" else ""
+        raise InvalidInput(f"{where}, {name}: {wrong['msg']}{given}.") from error
     except (json.JSONDecodeError, RecursionError) as error:
         raise InvalidInput(f"{where}: not JSON ({error}). Each line must be one JSON object.") from error
-    if not isinstance(row, dict):
-        raise InvalidInput(f"{where}: a JSON object is needed, not {type(row).__name__}.")
-    name = row.get("dialogue_id", row.get("id"))
-    if not isinstance(name, str) or not name.strip():
-        raise InvalidInput(f'{where}: "dialogue_id" must be a text that is not empty.')
-    student = row.get("student") or name
-    if not isinstance(student, str):
-        raise InvalidInput(f'{where}: "student" must be a text, or be left out.')
-    return Dialogue(name, student, _topic(row, where), _source(row, path), _messages(row.get("turns"), where))
-
-
-def _messages(rows: Any, where: str) -> tuple[Said, ...]:
-    if not isinstance(rows, list) or not rows:
-        raise InvalidInput(f'{where}: "turns" must be a list of {{"speaker": ..., "text": ...}} with at least one.')
-    said = [message for i, row in enumerate(rows, start=1) if (message := _said_of_row(row, f"{where}, turn {i}")).text]
+    said = [Said(SPEAKERS[each.speaker], each.text) for each in read.turns if each.text]
     if not said:
         raise InvalidInput(f"{where}: every message is empty.")
-    return tuple(
-        Said(author, " ".join(message.text for message in run)) for author, run in groupby(said, key=lambda m: m.author)
-    )
-
-
-def _said_of_row(row: Any, where: str) -> Said:
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise InvalidInput(f'{where}: an object with "speaker" and a text as "text" is needed.')
-    speaker = row.get("speaker")
-    if not isinstance(speaker, str) or speaker not in SPEAKERS:
-        raise InvalidInput(f"{where}: speaker must be one of {', '.join(sorted(SPEAKERS))}, not {speaker!r}.")
-    return Said(SPEAKERS[speaker], row["text"].strip())
-
-
-def _topic(row: dict[str, Any], where: str) -> str:
-    for key in ("topic", "question", "lesson_topic", "english", "task"):
-        value = row.get(key)
-        if isinstance(value, str):
-            return value.strip()
-        if isinstance(value, list) and all(isinstance(part, str) for part in value):
-            return ", ".join(value)
-        if value is not None:
-            raise InvalidInput(f'{where}: "{key}" must be a text or a list of texts.')
-    return ""
-
-
-def _source(row: dict[str, Any], path: Path) -> str:
-    if isinstance(row.get("source"), str):
-        return str(row["source"])
-    for key, source in (("student_incorrect_solution", "MathDial"), ("italian", "CIMA"), ("lesson_topic", "Bridge")):
-        if key in row:
-            return source
-    return path.stem
+    topic = read.topic if isinstance(read.topic, str) else ", ".join(read.topic)
+    source = read.source or next((source for key, source in SOURCES.items() if key in row), path.stem)
+    runs = groupby(said, key=lambda message: message.author)
+    messages = tuple(Said(author, " ".join(message.text for message in run)) for author, run in runs)
+    return Dialogue(read.id, read.student or read.id, topic.strip(), source, messages)

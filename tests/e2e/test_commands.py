@@ -426,4 +426,4 @@ async def test_memories_of_another_service_are_noted_and_a_broken_export_is_refu
     (broken := tmp_path / "broken.json").write_text((EXPORTS / "chatgpt.json").read_text("utf-8")[:-200], "utf-8")
     code, _, refused = await graphmem("import-chats", str(broken), *whose, said=PASSWORD)
     assert code == 1
-    assert "is cut short or broken after 1 elements: export it again." in refused
+    assert "is broken, or the file is cut short: mend it, or export it again." in refused

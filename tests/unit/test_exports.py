@@ -113,9 +113,9 @@ CHAT = '{"messages": [{"role": "user", "content": "Hello."}]}'
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (f"[{CHAT}, {CHAT[:30]}", "cut short or broken after 1 elements"),
-        (f"{CHAT}\n{CHAT[:-3]}", "cut short or broken after 1 elements"),
-        ("<html>", "cut short or broken after 0 elements"),
+        (f"[{CHAT}, {CHAT[:30]}", "Element 2 of .* is broken, or the file is cut short"),
+        (f"{CHAT}\n{CHAT[:-3]}", "Element 2 of .* is broken, or the file is cut short"),
+        ("<html>", "Element 1 of .* is broken, or the file is cut short"),
         ("", "holds no message"),
         ("[]", "holds no message"),
         ("[1]", "is not an object"),
