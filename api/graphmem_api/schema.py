@@ -1,6 +1,6 @@
 """The schema, put together of the operations and types of the contract, with its limits and codes of errors."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import copy
 from functools import partial
@@ -24,7 +24,7 @@ from graphmem_api.memory_operations import ForgettingMutation, MemoryMutation, M
 from graphmem_api.student_operations import StudentMutation, StudentQuery
 from graphmem_api.turn_operations import TurnMutation, TurnSubscription
 from graphmem_api.upkeep_operations import TransferMutation, UpkeepMutation, UpkeepQuery
-from graphmem_api.veil import Executed, veil
+from graphmem_api.veil import MarkingExecution, veil
 from graphmem_api.world_operations import AttitudeMutation, WorldMutation, WorldQuery
 
 QUERY_NODES = 2000
@@ -85,7 +85,7 @@ class Schema(strawberry.Schema):
                 check_request(context)
             with bookmarked("" if context is None else context.bookmark) as trail:
                 result = await super().execute(query, *args, **kwargs)
-                await self._veil(query, kwargs, result)
+                await self._veil(context, result)
         except (InvalidInput, RateLimited) as error:
             return self._refused(error)
         if context is not None:
@@ -108,7 +108,7 @@ class Schema(strawberry.Schema):
                         if context is not None and (refusal := await context.ended()):
                             yield self._refused(refusal)
                             return
-                        await self._veil(query, kwargs, result)
+                        await self._veil(context, result)
                     yield result
 
         return veiled()
@@ -119,15 +119,12 @@ class Schema(strawberry.Schema):
         self.process_errors(errors)
         return ExecutionResult(None, errors)
 
-    async def _veil(self, query: str | None, asked: Mapping[str, Any], result: ExecutionResult) -> None:
+    async def _veil(self, context: RequestContext | None, result: ExecutionResult) -> None:
         """Take out of a result what its student has not met; without a session nothing of a student is in it."""
-        context: RequestContext | None = asked.get("context_value")
-        session = None if context is None else context.used_session
-        if context is None or session is None or not query:
+        if context is None or context.used_session is None:
             return
         try:
-            operation = Executed(query, asked.get("operation_name"))
-            await veil(context.gm, session, self._schema, operation, result)
+            await veil(context.gm, context.used_session, result)
         except GraphmemError as error:
             result.data, result.errors = None, self._refused(error).errors
 
@@ -145,4 +142,5 @@ def make_schema() -> Schema:
         if has_object_definition(each):
             describe(each)
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
-    return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])
+    own = [partial(copy, each) for each in extensions]
+    return Schema(Query, Mutation, Subscription, extensions=own, execution_context_class=MarkingExecution)

@@ -5,22 +5,10 @@ memories, predictions and messages of errors, and whatever field is added after 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from graphql import (
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
-    GraphQLObjectType,
-    GraphQLSchema,
-    GraphQLString,
-    InlineFragmentNode,
-    OperationDefinitionNode,
-    SelectionSetNode,
-    get_named_type,
-    parse,
-)
+from graphql import GraphQLResolveInfo, GraphQLString
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types import ExecutionResult
 
 from graphmem.app import Graphmem
@@ -48,25 +36,31 @@ Place = tuple[dict[str, Any] | list[Any], Any]
 """An object or a list of a response, and the key or place of a text in it."""
 
 
-@dataclass(frozen=True)
-class Executed:
-    """An operation as it was executed: its document, and the name of the one that is meant; None: the only one."""
-
-    document: str
-    name: str | None
+class VeiledText(str):
+    """Text of a response that is not open."""
 
 
-async def veil(
-    gm: Graphmem, session: Session, schema: GraphQLSchema, operation: Executed, response: ExecutionResult
-) -> None:
+class MarkingExecution(StrawberryGraphQLCoreExecutionContext):
+    """The library's execution, which marks each text that is not open."""
+
+    def complete_value(self, return_type: Any, nodes: Any, info: GraphQLResolveInfo[Any], *more: Any) -> Any:
+        """Called by the library with what a resolver returned."""
+        value = super().complete_value(return_type, nodes, info, *more)
+        if return_type is GraphQLString and isinstance(value, str):
+            kind, name = info.parent_type.name, info.field_name
+            is_schema = kind.startswith("__") or name.startswith("__")
+            if not is_schema and kind not in OPEN_TYPES and (kind, name) not in OPEN_FIELDS:
+                return VeiledText(value)
+        return value
+
+
+async def veil(gm: Graphmem, session: Session, response: ExecutionResult) -> None:
     """Blank out names of hidden concepts in all texts of a response.
 
     Parameters
     ----------
     gm : Graphmem
     session : Session whose student the response speaks of
-    schema : GraphQLSchema
-    operation : Executed that it answers
     response : ExecutionResult, changed in place
 
     Raises
@@ -80,7 +74,7 @@ async def veil(
         fog = None
     if fog is not None and not fog:
         return
-    places = list(_texts(schema, operation, response))
+    places = list(_texts(response.data or {}))
     if fog is None:
         for holder, key in places:
             holder[key] = BLANK
@@ -93,46 +87,10 @@ async def veil(
         error.message = blanked(error.message, mentions)
 
 
-def _texts(schema: GraphQLSchema, operation: Executed, response: ExecutionResult) -> Iterator[Place]:
-    """Places of all texts in a response that are not open."""
-    if response.data is None:
-        return
-    document = parse(operation.document, no_location=True)
-    fragments = {each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)}
-    for each in document.definitions:
-        if isinstance(each, OperationDefinitionNode) and operation.name in (None, each.name and each.name.value):
-            root = schema.get_root_type(each.operation)
-            if root is not None:
-                yield from _of_object(root, each.selection_set, response.data, fragments)
-
-
-def _of_object(
-    kind: GraphQLObjectType,
-    selections: SelectionSetNode,
-    data: dict[str, Any],
-    fragments: dict[str, FragmentDefinitionNode],
-) -> Iterator[Place]:
-    if kind.name in OPEN_TYPES:
-        return
-    for node in selections.selections:
-        if isinstance(node, FragmentSpreadNode):
-            yield from _of_object(kind, fragments[node.name.value].selection_set, data, fragments)
-        elif isinstance(node, InlineFragmentNode):
-            yield from _of_object(kind, node.selection_set, data, fragments)
-        elif isinstance(node, FieldNode) and node.name.value in kind.fields:
-            key = (node.alias or node.name).value
-            if (kind.name, node.name.value) not in OPEN_FIELDS and key in data:
-                yield from _of_value(get_named_type(kind.fields[node.name.value].type), node, data, key, fragments)
-
-
-def _of_value(
-    kind: Any, node: FieldNode, holder: Any, key: Any, fragments: dict[str, FragmentDefinitionNode]
-) -> Iterator[Place]:
-    value = holder[key]
-    if isinstance(value, list):
-        for i in range(len(value)):
-            yield from _of_value(kind, node, value, i, fragments)
-    elif isinstance(value, dict) and node.selection_set is not None:
-        yield from _of_object(kind, node.selection_set, value, fragments)
-    elif isinstance(value, str) and kind is GraphQLString:
-        yield holder, key
+def _texts(data: Any) -> Iterator[Place]:
+    """Yield the places of all texts that are not open."""
+    for key, value in list(data.items() if isinstance(data, dict) else enumerate(data)):
+        if isinstance(value, VeiledText):
+            yield data, key
+        elif isinstance(value, dict | list):
+            yield from _texts(value)
