@@ -2,15 +2,15 @@
 
 import gzip
 import json
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from graphmem.commands.frame import new_file
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.progress import Say
 from graphmem.runtime import open_graph
@@ -43,25 +43,8 @@ async def backup(settings: Settings, file: Path, say: Say) -> BackupReport:
     InvalidInput    the file is there already, or cannot be written
     Unavailable     Neo4j does not answer; then there is no file
     """
-    with _new_file(file) as raw, gzip.open(raw, "wb", compresslevel=1) as out:
+    with new_file(file, "wb") as raw, gzip.open(raw, "wb", compresslevel=1) as out:
         return await _write_records(settings, _Lines(out), say)
-
-
-@contextmanager
-def _new_file(file: Path) -> Iterator[IO[bytes]]:
-    """A new file that only its owner can read, which has its name once it is whole."""
-    aside = file.with_name(f".{file.name}.unfinished")
-    if file.exists():
-        raise InvalidInput(f"{file.name} is there already: name a new file.")
-    try:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as raw:
-            yield raw
-        aside.rename(file)
-    except OSError as e:
-        raise InvalidInput(f"{file.name} cannot be written: {e.strerror}.") from e
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 class _Lines:

@@ -5,14 +5,16 @@ import getpass
 import inspect
 import json
 import logging
+import os
 import sys
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 import typer
 from pydantic import ValidationError
@@ -100,7 +102,7 @@ def cli_command(name: str) -> Callable[[CommandFunction], CommandFunction]:
         def run(**options: Any) -> None:
             found = _called(function, set(given), options)
             if isinstance(found, Printout):
-                for line in [json.dumps(found.document, default=str)] if options["as_json"] else found.lines:
+                for line in [json.dumps(found.document, default=_plain)] if options["as_json"] else found.lines:
                     typer.echo(line)
                 raise typer.Exit(found.code)
 
@@ -173,6 +175,33 @@ async def unlocked(gm: "Graphmem", who: Who, password: str) -> AsyncIterator[Ses
         yield session
     finally:
         await close_session(gm, session, wait=True)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    return vars(value) if is_dataclass(value) else value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+@contextmanager
+def new_file(file: Path, mode: str) -> Iterator[IO[Any]]:
+    """Open a new file that only its owner can read, which has its name once it is whole.
+
+    Raises
+    ------
+    InvalidInput    it is there already, or cannot be written
+    """
+    aside = file.with_name(f".{file.name}.unfinished")
+    if file.exists():
+        raise InvalidInput(f"{file.name} is there already: name a new file.")
+    try:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, mode, encoding=None if "b" in mode else "utf-8") as out:
+            yield out
+        aside.rename(file)
+    except OSError as e:
+        raise InvalidInput(f"{file.name} cannot be written: {e.strerror}.") from e
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def load_settings() -> Settings:

@@ -6,12 +6,15 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from html import escape
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
 from threading import Thread
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import typer
@@ -130,35 +133,34 @@ def browser_guide(institution: str, student_id: str) -> str:
     return text
 
 
+class _Files(SimpleHTTPRequestHandler):
+    extensions_map: ClassVar[dict[str, str]] = {".html": "text/html; charset=utf-8", "": "text/plain"}
+
+    def end_headers(self) -> None:
+        # Browser is served from another port, which makes it another origin.
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Called for each request; nothing is logged."""
+
+
 @contextmanager
 def served_guide(institution: str, student_id: str) -> Iterator[str]:
     """The address under which this machine gives out `guide.html` and `style.grass` meanwhile.
 
     Neo4j Browser takes guides from `localhost` without being told to, by that name only.
     """
-    style = (queries.CYPHER / "browser" / "style.grass").read_text("utf-8")
-    files = {"/guide.html": browser_guide(institution, student_id), "/style.grass": style}
-
-    class Files(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            text = files.get(self.path.partition("?")[0])
-            body = b"" if text is None else text.encode()
-            self.send_response(HTTPStatus.NOT_FOUND if text is None else HTTPStatus.OK)
-            self.send_header("Content-Type", "text/html; charset=utf-8" if "guide" in self.path else "text/plain")
-            # Browser is served from another port, which makes it another origin.
-            self.send_header("Access-Control-Allow-Origin", "*")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Called for each request; nothing is logged."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Files) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
+    with (
+        TemporaryDirectory() as folder,
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=folder)) as files,
+    ):
+        (Path(folder) / "guide.html").write_text(browser_guide(institution, student_id), "utf-8")
+        copy(queries.CYPHER / "browser" / "style.grass", folder)
+        thread = Thread(target=files.serve_forever, daemon=True)
         thread.start()
         try:
-            yield f"http://localhost:{server.server_port}"
+            yield f"http://localhost:{files.server_port}"
         finally:
-            server.shutdown()
+            files.shutdown()
             thread.join()

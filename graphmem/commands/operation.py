@@ -1,10 +1,8 @@
 """Commands for operators: database, server, worker, jobs, tokens, backups, queries, benchmarks."""
 
 import asyncio
-import json
 import shutil
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +14,7 @@ from graphmem.bench import BENCHMARKS, figure_lines, run_benchmark
 from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, read_password, say
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
-from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
+from graphmem.model import Job, JobState, Role, Usage, Who
 from graphmem.progress import spoken
 from graphmem.settings import Settings
 from graphmem.validation import PAGE_SIZE
@@ -146,21 +144,14 @@ async def jobs_command(
             found += page.items
             if (after := page.next) is None:
                 break
-    names = ("kind", "attempts", "error", "created_at", "run_after")
-    jobs = [
-        {"id": job.ref, "state": job.state.value} | {name: _json_value(getattr(job, name)) for name in names}
-        for job in found
-    ]
+    names = ("state", "kind", "attempts", "error", "created_at", "run_after")
+    jobs = [{"id": job.ref} | {name: getattr(job, name) for name in names} for job in found]
     lines = [
-        f"{job['created_at']}  {job['state']:<8} {job['kind']:<8} {job['id']}"
+        f"{job['created_at'].isoformat()}  {job['state']:<8} {job['kind']:<8} {job['id']}"
         + (f"  failed {job['attempts']} times: {job['error']}" if job["error"] else "")
         for job in jobs
     ]
     return Printout({"jobs": jobs, "total": total}, [*lines, f"{len(jobs)} of {total} jobs"])
-
-
-def _json_value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 @cli_command("usage")
@@ -189,17 +180,16 @@ async def usage_command(
 
 
 @cli_command("token")
-def token_command(
+async def token_command(
     settings: Settings,
     institution: str,
-    as_json: bool,
     role: Role | None = None,
     ttl: float | None = None,
     student: str | None = None,
     service: str | None = None,
     list_all: Annotated[bool, typer.Option("--list")] = False,
     revoke: str | None = None,
-) -> None:
+) -> Printout:
     """Print a bearer token, nothing else; or list or revoke service tokens.
 
     Parameters
@@ -220,41 +210,27 @@ def token_command(
         raise InvalidInput("Say what the bearer may do: --role app, teacher, auditor, analyst or admin.")
     if student is not None and service is not None:
         raise InvalidInput("A service token reaches every student: leave out --service or --student.")
-    if role is not None and service is None and not list_all and revoke is None:
+    makes = role if not list_all and revoke is None else None
+    if makes is not None and service is None:
         seconds, now = 3600.0 if ttl is None else ttl, datetime.now(UTC)
-        typer.echo(make_token(server_secret(settings), institution, role, seconds, now, student_id=student))
-        return
-
-    async def tokens() -> str | Sequence[ServiceToken]:
-        async with open_graphmem(settings, say=say, background=False) as gm:
-            if list_all or role is None or service is None:
-                if revoke is None or list_all:
-                    return await list_tokens(gm, institution)
-                return [await revoke_token(gm, institution, revoke)]
-            return (await issue_token(gm, institution, role, service, None if ttl is None else ttl / DAY_SECONDS))[0]
-
-    found = asyncio.run(tokens())
-    typer.echo(found if isinstance(found, str) else "\n".join(token_lines(found, as_json=as_json)))
-
-
-def token_lines(found: Sequence[ServiceToken], *, as_json: bool) -> list[str]:
-    """Describe service tokens, a line each, or all as one JSON document.
-
-    Examples
-    --------
-    >>> token_lines([], as_json=False)
-    ['There are no service tokens.']
-    """
-    rows = [{name: _json_value(value) for name, value in asdict(each).items()} for each in found]
-    if as_json:
-        return [json.dumps(rows)]
-    return [
-        f"{each['id']}  {each['role']:<8} {each['name']}  "
-        f"made {each['created_at']:.10}, expires {each['expires_at']:.10}, "
-        + ("never used" if each["used_at"] is None else f"used {each['used_at']:.16}")
-        + ("" if each["revoked_at"] is None else f", revoked {each['revoked_at']:.16}")
-        for each in rows
-    ] or ["There are no service tokens."]
+        token = make_token(server_secret(settings), institution, makes, seconds, now, student_id=student)
+        return Printout(token, [token])
+    async with open_graphmem(settings, say=say, background=False) as gm:
+        if makes is not None and service is not None:
+            token, _ = await issue_token(gm, institution, makes, service, None if ttl is None else ttl / DAY_SECONDS)
+            return Printout(token, [token])
+        found = (
+            await list_tokens(gm, institution)
+            if list_all or not revoke
+            else [await revoke_token(gm, institution, revoke)]
+        )
+    lines = [
+        f"{each.id}  {each.role:<8} {each.name}  made {each.created_at:%Y-%m-%d}, expires {each.expires_at:%Y-%m-%d}, "
+        + (f"used {each.used_at:%Y-%m-%dT%H:%M}" if each.used_at else "never used")
+        + (f", revoked {each.revoked_at:%Y-%m-%dT%H:%M}" if each.revoked_at else "")
+        for each in found
+    ]
+    return Printout(found, lines or ["There are no service tokens."])
 
 
 @cli_command("webhook")

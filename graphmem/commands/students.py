@@ -3,15 +3,14 @@
 import os
 import sys
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, unlocked
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, new_file, unlocked
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.model import Integrity, Who
 
@@ -176,7 +175,7 @@ async def export_command(gm: "Graphmem", who: Who, password: str, out: Path | No
         return
     from graphmem.flows.transfer import EXPORT_TRIES
 
-    with _new_text_file(out) as file:
+    with new_file(out, "w") as file:
         await _export(gm, who, password, file, EXPORT_TRIES)
 
 
@@ -197,23 +196,6 @@ async def _export(gm: "Graphmem", who: Who, password: str, out: IO[str], tries: 
                     raise
                 out.seek(0)
                 out.truncate()
-
-
-@contextmanager
-def _new_text_file(file: Path) -> Iterator[IO[str]]:
-    """Open a new file that only its owner can read; it goes again where writing it fails."""
-    try:
-        opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as e:
-        raise InvalidInput(f"{file.name} cannot be written: {e.strerror}. Name a new file.") from e
-    try:
-        with os.fdopen(opened, "w", encoding="utf-8") as out:
-            yield out
-    except BaseException as e:
-        file.unlink(missing_ok=True)
-        if isinstance(e, OSError):
-            raise InvalidInput(f"{file.name} cannot be written: {e.strerror}.") from e
-        raise
 
 
 @cli_command("import")
