@@ -14,7 +14,7 @@ from shutil import copy
 from tempfile import TemporaryDirectory
 from threading import Thread
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote
 
 import typer
@@ -134,7 +134,9 @@ def browser_guide(institution: str, student_id: str) -> str:
 
 
 class _Files(SimpleHTTPRequestHandler):
-    extensions_map: ClassVar[dict[str, str]] = {".html": "text/html; charset=utf-8", "": "text/plain"}
+    def guess_type(self, path: Any) -> str:
+        """Return the type of a file: guides are HTML, style sheets are read as text."""
+        return "text/html; charset=utf-8" if str(path).endswith(".html") else "text/plain"
 
     def end_headers(self) -> None:
         # Browser is served from another port, which makes it another origin.

@@ -101,7 +101,7 @@ async def enrol(
     if time_zone is not None:
         checked_time_zone("timeZone", time_zone)
     clear = await check_sealing(gm, who.institution)
-    recovery = gm.settings.recovery_key_of(who.institution)
+    recovery = gm.settings.recovery_keys.get(who.institution)
     lock, keys = await gm.passwords.computed(
         lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
     )
@@ -406,7 +406,7 @@ async def change_password(
     """
     checked_password("new", new, PASSWORD_MIN)
     async with _tried(gm, who, old, caller) as enrolled:
-        recovery = gm.settings.recovery_key_of(who.institution)
+        recovery = gm.settings.recovery_keys.get(who.institution)
         lock = await gm.passwords.computed(
             lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2, recovery=recovery)
         )
@@ -451,7 +451,7 @@ async def rotate_key(
     async with _tried(gm, who, password, caller) as enrolled:
         keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password), caller)
         await check_lock_written(gm, who, enrolled.lock)
-    following, recovery = sealing.new_next_keys(keys), gm.settings.recovery_key_of(who.institution)
+    following, recovery = sealing.new_next_keys(keys), gm.settings.recovery_keys.get(who.institution)
     after = await gm.passwords.computed(
         lambda: sealing.rotated_lock(who, enrolled.lock, following, password, gm.argon2, recovery=recovery)
     )
@@ -531,7 +531,7 @@ def decoded_recovery_key(text: str) -> bytes:
 
 
 def _check_recovery_key(gm: Graphmem, institution: str, recovery_key: bytes) -> None:
-    public = gm.settings.recovery_key_of(institution)
+    public = gm.settings.recovery_keys.get(institution)
     if public is None:
         raise Forbidden("This institution has chosen no recovery key.")
     if not compare_digest(sealing.public_recovery_key(recovery_key), public):

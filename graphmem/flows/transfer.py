@@ -165,7 +165,7 @@ async def import_student(
         return await _import_done(gm, who, read, left_out, repeated=True)
     if imported is not None:
         raise Conflict(imports.ENROLLED)
-    recovery = gm.settings.recovery_key_of(who.institution)
+    recovery = gm.settings.recovery_keys.get(who.institution)
     lock, keys = await gm.passwords.computed(
         lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
     )

@@ -37,7 +37,7 @@ def text_of(key: bytes) -> str:
 
 def choosing(gm: Graphmem, institution: str, public: bytes = PUBLIC) -> Graphmem:
     """A process whose settings name a recovery key of an institution."""
-    settings = gm.settings.model_copy(update={"recovery_keys": {institution: text_of(public)}})
+    settings = gm.settings.model_copy(update={"recovery_keys": {institution: public}})
     return another_replica(gm, settings=settings)
 
 
@@ -169,7 +169,7 @@ async def test_over_graphql_only_an_admin_with_the_key(
     bearer: Callable[[Role], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(gm.settings.recovery_keys, institution, text_of(PUBLIC))
+    monkeypatch.setitem(gm.settings.recovery_keys, institution, PUBLIC)
     bea = await enrolled(gm, institution)
     ask = """mutation($k: String!) {
                recoverStudent(studentId: "bea", recoveryKey: $k, password: "quite another password")
