@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict
+from graphmem.errors import Conflict, Locked
 from graphmem.flows import context as contexts
 from graphmem.flows.students import enrol, find_student, open_session
 from graphmem.flows.turn import Incoming, handle_turn
@@ -109,7 +109,13 @@ async def open_memory(
             # Another process may be first: the password then tells whether it is the same student.
             with suppress(Conflict):
                 await enrol(gm, who, password, display_name)
-        _, session = await open_session(gm, who, password)
+        try:
+            _, session = await open_session(gm, who, password)
+        except Locked:
+            raise Locked(
+                f"The password is wrong: {student_id} of {institution} is enrolled with another one. Give that one, or "
+                "the id of another student."
+            ) from None
         try:
             yield StudentMemory(gm, session)
         finally:

@@ -32,7 +32,7 @@ BENCHMARKS = {
     "formation": Measure("formation", "cost of memories, shares consolidated; reference memories held (gold)"),
     "understanding": Measure("understanding", "bands, kinds, modalities and ledger categories of messages"),
     "valence": Measure("understanding", "correlation of affect with people's ratings (EmoBank)"),
-    "match": Measure("match", "predictions that came true told from others"),
+    "match": Measure("match", "predictions that came true, ranked above those that did not"),
     "surprise": Measure("surprise", "life events told from ordinary turns"),
     "safety": Measure("safety", "dangers found, and false alarms"),
     "contradiction": Measure("contradiction", "classes of pairs of statements"),

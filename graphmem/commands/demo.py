@@ -72,13 +72,9 @@ class PlayedTurn:
 
     def to_json(self) -> dict[str, Any]:
         """Return the turn with GraphQL's names."""
-        told: dict[str, Any] = {
-            "student": self.scene.student,
-            "dialogue": self.scene.dialogue.id,
-            "at": self.at.isoformat(),
-        }
-        told |= {"expected": self.expected, "text": self.text, "ms": self.ms}
-        return told | self.turn.model_dump(mode="json", by_alias=True)
+        own: dict[str, Any] = {"student": self.scene.student, "dialogue": self.scene.dialogue.id}
+        own |= {"at": self.at.isoformat(), "expected": self.expected, "text": self.text, "ms": self.ms}
+        return own | self.turn.model_dump(mode="json", by_alias=True)
 
 
 def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
@@ -272,8 +268,9 @@ def _sum_up(played: Sequence[PlayedTurn], seconds: float, nodes: dict[str, int],
         f"dialogues among them, with {calls} calls of a language model.",
         f"Half of the answers took at most {median(times):.0f} ms, 19 of 20 at most "
         f"{times[int(0.95 * len(times))]:.0f} ms.",
-        f"{sum(expected)} of {len(expected)} messages were as expected; {facts} facts were learned of the others. "
-        f"Surprise: {', '.join(f'{level} {n} times' for level, n in levels.most_common())}.",
+        f"What a student would say next was predicted {len(expected)} times and came true {sum(expected)} times; "
+        f"what came instead taught {facts} facts.",
+        f"Surprise of the messages: {', '.join(f'{level} {n} times' for level, n in levels.most_common())}.",
         f"In Neo4j, earlier demos included: {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}.",
     )
     out.rule("What happened")

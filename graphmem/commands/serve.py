@@ -80,6 +80,8 @@ async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
         page = f", the page for people at {address}/" if settings.people else ""
         say(f"graphmem serves GraphQL at {address}/graphql{page}")
         await uvicorn.Server(config).serve([own])
+    if settings.neo4j_uri is None:
+        say("The local Neo4j keeps running: graphmem down stops it.")
 
 
 def work(settings: Settings, concurrency: int, say: Say) -> None:
