@@ -28,5 +28,5 @@ from graphmem.docstrings import parameters_of
 
 ID = strawberry.ID
 NONE_USED: list[ID] = []
-COMMON = parameters_of(sys.modules[__name__])
+COMMON_ARGUMENTS = parameters_of(sys.modules[__name__])
 """Descriptions of these arguments, where an operation has no other one of the same name."""

@@ -16,7 +16,7 @@ from strawberry.types.field import StrawberryField
 from graphmem.docstrings import attributes_of, docstring_summary, parameters_of
 from graphmem.model import Level, Who
 from graphmem.model.enums import Word
-from graphmem_api.arguments import COMMON
+from graphmem_api.arguments import COMMON_ARGUMENTS
 
 M = TypeVar("M")
 C = TypeVar("C", bound=type)
@@ -158,7 +158,7 @@ def describe(target: Any) -> None:
         resolver = each.base_resolver.wrapped_func if each.base_resolver else None
         told = docstring_summary(resolver) if resolver else attributes.get(each.python_name)
         each.description = told or each.description
-        parameters = COMMON | parameters_of(resolver)
+        parameters = COMMON_ARGUMENTS | parameters_of(resolver)
         for argument in each.arguments:
             argument.description = parameters.get(argument.python_name)
 

@@ -149,11 +149,11 @@ def draw_overlay(who: Who, picture: OverlayPicture, *, name_frontier: bool = Fal
     columns = sorted({each for row in cells.values() for each in row}, key=lambda grade: (grade is None, grade or 0))
     near = {picture.world.concepts[id].domain or "other" for id in picture.known.keys() | picture.frontier}
     mean = {domain: sum(given) / len(given) for domain, given in grades.items()}
-    heads = [[], *([_heading("no grade" if grade is None else f"grade {grade}")] for grade in columns)]
+    heads = [[], *([_heading_box("no grade" if grade is None else f"grade {grade}")] for grade in columns)]
     rows = [heads] + [
         [
-            [_heading(domain)],
-            *(list(_cell(picture, domain, cells[domain].get(grade, []), name_frontier)) for grade in columns),
+            [_heading_box(domain)],
+            *(list(_concept_boxes(picture, domain, cells[domain].get(grade, []), name_frontier)) for grade in columns),
         ]
         for domain in sorted(cells.keys() & near or cells.keys(), key=lambda domain: (mean[domain], domain))
     ]
@@ -172,11 +172,11 @@ def draw_overlay(who: Who, picture: OverlayPicture, *, name_frontier: bool = Fal
     return draw_page(title, line, boxes, tabled(rows), arrows, key)
 
 
-def _heading(text: str) -> Box:
+def _heading_box(text: str) -> Box:
     return Box(f"heading {text}", clipped(text, LABEL_COLUMNS), "white", edge="white", padding=CLOSE)
 
 
-def _cell(picture: OverlayPicture, domain: str, concepts: list[Concept], name_frontier: bool) -> Iterator[Box]:
+def _concept_boxes(picture: OverlayPicture, domain: str, concepts: list[Concept], name_frontier: bool) -> Iterator[Box]:
     """Yield the boxes of a domain and a grade: names only of what is known, and of the frontier if asked for."""
     place = f"{domain}, {concepts[0].grade}" if concepts else ""
     known = [each for each in concepts if each.id in picture.known]

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BaseModel, Field, StringConstraints, Validati
 from graphmem.errors import InvalidInput
 from graphmem.model import Author
 
-SOURCES = {"student_incorrect_solution": "MathDial", "italian": "CIMA", "lesson_topic": "Bridge"}
+SOURCE_KEYS = {"student_incorrect_solution": "MathDial", "italian": "CIMA", "lesson_topic": "Bridge"}
 """Where a dialogue is from by a key that only its source has."""
 SPEAKERS = {"student": Author.STUDENT, "teacher": Author.COMPANION, "tutor": Author.COMPANION}
 """Who a speaker of a file is to graphmem."""
@@ -136,7 +136,7 @@ def _dialogue(line: str, path: Path, number: int) -> Dialogue:
     if not said:
         raise InvalidInput(f"{where}: every message is empty.")
     topic = read.topic if isinstance(read.topic, str) else ", ".join(read.topic)
-    source = read.source or next((source for key, source in SOURCES.items() if key in row), path.stem)
+    source = read.source or next((source for key, source in SOURCE_KEYS.items() if key in row), path.stem)
     runs = groupby(said, key=lambda message: message.author)
     messages = tuple(Said(author, " ".join(message.text for message in run)) for author, run in runs)
     return Dialogue(read.id, read.student or read.id, topic.strip(), source, messages)
