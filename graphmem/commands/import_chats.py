@@ -1,8 +1,7 @@
 """The command that brings in chats and memories of other services."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,19 +16,6 @@ if TYPE_CHECKING:
 
 
 TURNS_AT_A_TIME = 20
-
-
-@dataclass(frozen=True)
-class ImportReport:
-    """Counts of an import; `left_out` by reason, `undated` of messages that have no time of their own."""
-
-    format: str
-    chats: int
-    turns: int
-    notes: int
-    handled_before: int
-    undated: int
-    left_out: dict[str, int]
 
 
 @cli_command("import-chats")
@@ -57,45 +43,37 @@ async def import_chats_command(
     async with unlocked(gm, Who(institution, student), password) as session:
         report = await _brought_in(gm, session, chats)
     lines = [
-        f"{report.turns} turns and {report.notes} notes of {report.chats} chats are remembered; "
-        f"{report.handled_before} had been before."
+        f"{report['turns']} turns and {report['notes']} notes of {report['chats']} chats are remembered; "
+        f"{report['handled_before']} had been before."
     ]
-    if report.undated:
+    if chats.undated:
         lines.append(
-            f"{report.undated} messages have no time of their own: they have that of the one before, or of the file."
+            f"{chats.undated} messages have no time of their own: they have that of the one before, or of the file."
         )
-    lines += [f"left out, {count} times: {reason}" for reason, count in report.left_out.items()]
-    return Printout(asdict(report), lines)
+    return Printout(report, lines + [f"left out, {count} times: {reason}" for reason, count in chats.left_out.items()])
 
 
-async def _brought_in(gm: "Graphmem", session: Session, chats: Chats) -> ImportReport:
-    """Put every turn through handleTurn or observe; what is refused is left out for the reason that is told."""
+async def _brought_in(gm: "Graphmem", session: Session, chats: Chats) -> dict[str, Any]:
+    """Put every turn through handleTurn or observe, and count them; what is refused is left out for its reason."""
     from graphmem.jobs.runner import run_jobs
     from graphmem.progress import tracked
 
-    counts, left_out = Counter[str](), chats.left_out.copy()
+    counts = Counter[str]()
     for turns in tracked(chats.turns, "Importing"):
         for place, turn in enumerate(turns, start=1):
             try:
                 counts[await _brought(gm, session, turn)] += 1
             except InvalidInput as e:
-                left_out[str(e)] += 1
+                chats.left_out[str(e)] += 1
             # Memories are there before what comes next is read, as they would have been.
             if place % TURNS_AT_A_TIME == 0 or place == len(turns):
                 await run_jobs(gm, session)
-    return ImportReport(
-        format=chats.format,
-        chats=len(chats.turns),
-        turns=counts["turn"],
-        notes=counts["note"],
-        handled_before=counts["before"],
-        undated=chats.undated,
-        left_out=dict(left_out),
-    )
+    found = {"format": chats.format, "chats": len(chats.turns), "undated": chats.undated, "left_out": chats.left_out}
+    return found | {name: counts[name] for name in ("turns", "notes", "handled_before")}
 
 
 async def _brought(gm: "Graphmem", session: Session, turn: Turn) -> str:
-    """Remember one turn; `turn`, `note`, or `before` where it had been."""
+    """Remember one turn; `turns`, `notes`, or `handled_before` where it had been."""
     from graphmem.flows.observation import observe
     from graphmem.flows.turn import Incoming, handle_turn
 
@@ -105,10 +83,10 @@ async def _brought(gm: "Graphmem", session: Session, turn: Turn) -> str:
                 gm, session, Incoming(turn.id, turn.text, turn.at, turn.reply, opener=turn.opener)
             )
         except Conflict:
-            return "before"
-        return "before" if outcome.repeated else "turn"
+            return "handled_before"
+        return "handled_before" if outcome.repeated else "turns"
     kind = SourceKind.SYSTEM if turn.noted else SourceKind.CHAT
     await observe(
         gm, Who(session.institution, session.student_id), [Observation(kind, turn.id, turn.text, turn.at, turn.speaker)]
     )
-    return "note"
+    return "notes"
