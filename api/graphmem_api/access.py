@@ -1,7 +1,7 @@
 """Authentication and authorisation: bearer tokens, roles and sessions (spec 15)."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic
@@ -150,14 +150,6 @@ def of_student(info: Info, student_id: str, *roles: Role) -> Who:
     return Who(caller.institution, checked_id("studentId", student_id))
 
 
-def check_observations(info: Info, who: Who, observations: int) -> None:
-    """Count observations that a caller sends of a student; RateLimited when there are too many this minute."""
-    role = info.context.caller.role.value
-    info.context.gm.rates.check(
-        "observations", observations, monotonic(), institution=who.institution, role=role, student=who.student_id
-    )
-
-
 def check_request(context: RequestContext) -> None:
     """Count a request of the caller's role; one without a valid token is refused by what it asks for.
 
@@ -217,13 +209,21 @@ async def student_in_reach(info: Info, student_id: str | None, *others: Role) ->
     return caller.institution, (await in_running_session(info, str(asked))).student_id
 
 
-def check_kinds(info: Info, kinds: Iterable[SourceKind]) -> None:
-    """Refuse observations of a kind that is not the caller's to note."""
+def check_observations(info: Info, who: Who, kinds: Sequence[SourceKind]) -> None:
+    """Refuse observations of a kind that is not the caller's to note, and count the others.
+
+    Raises
+    ------
+    Forbidden       a kind is another role's
+    RateLimited     there are too many of the student this minute
+    """
     role = info.context.caller.role
     may = OBSERVED_BY.get(role, frozenset())
     if refused := sorted({kind.name for kind in kinds} - {kind.name for kind in may}):
         allowed_kinds = ", ".join(sorted(kind.name for kind in may))
         raise Forbidden(f"The role {role} may not note observations of kind {refused[0]}: only {allowed_kinds}.")
+    caller = {"institution": who.institution, "role": role.value, "student": who.student_id}
+    info.context.gm.rates.check("observations", len(kinds), monotonic(), **caller)
 
 
 def maybe_in_session(info: Info, student_id: str) -> Session | None:
@@ -243,16 +243,12 @@ def maybe_in_session(info: Info, student_id: str) -> Session | None:
 def running_session(info: Info, student_id: str) -> Session | None:
     """The session of the student a call is about, if the caller sends one that has not ended; any other is ignored."""
     try:
-        session = maybe_in_session(info, student_id)
+        return maybe_in_session(info, student_id)
     except (Forbidden, Locked):
         return None
-    return session
 
 
 def is_locked(info: Info, student: Student) -> bool:
     """True if this caller cannot decrypt sealed data: any but an app with the student's running session."""
-    try:
-        session = info.context.session if info.context.caller.role is Role.APP else None
-    except Locked:
-        return True
+    session = running_session(info, student.id)
     return session is None or session.session_id not in student.session_ids

@@ -19,7 +19,7 @@ from graphmem.metrics import count_turn, measured_turn
 from graphmem.model import Role, Source
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
-from graphmem_api.access import Info, check_kinds, check_observations, in_session, maybe_in_session, of_student
+from graphmem_api.access import Info, check_observations, in_session, maybe_in_session, of_student
 from graphmem_api.arguments import ID, NONE_USED
 from graphmem_api.errors import log_unexpected
 from graphmem_api.inputs import ObservationInput
@@ -59,9 +59,8 @@ class TurnMutation:
         """
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
         # Whoever is refused has written nothing.
-        check_kinds(info, (each.kind for each in observations))
+        check_observations(info, who, [each.kind for each in observations])
         session = maybe_in_session(info, student_id)
-        check_observations(info, who, len(observations))
         noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
         if session is not None:
             start_jobs(gm, session)
