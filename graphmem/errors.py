@@ -27,17 +27,8 @@ right in the process and over HTTP.
 
 from typing import Any
 
-from graphmem_client.errors import BudgetExceeded as BudgetExceeded
-from graphmem_client.errors import Conflict as Conflict
-from graphmem_client.errors import Forbidden as Forbidden
-from graphmem_client.errors import GraphmemError as GraphmemError
-from graphmem_client.errors import InvalidInput as InvalidInput
-from graphmem_client.errors import Locked as Locked
-from graphmem_client.errors import NotFound as NotFound
-from graphmem_client.errors import RateLimited as RateLimited
-from graphmem_client.errors import Refusal as Refusal
-from graphmem_client.errors import Unauthenticated as Unauthenticated
-from graphmem_client.errors import Unavailable as Unavailable
+from graphmem_client.errors import *
+from graphmem_client.errors import GraphmemError, Unavailable
 
 FRAMES = 8
 """Innermost calls that the place of an error names."""

@@ -121,17 +121,9 @@ class StudentMutation:
         new : The new password, 8 to 1000 characters.
         end_sessions : End the student's sessions, but the one that is sent.
         """
-        who = of_student(info, student_id, Role.APP)
-        own = running_session(info, student_id)
-        await students.change_password(
-            info.context.gm,
-            who,
-            old,
-            new,
-            caller=info.context.tried_by,
-            end_sessions=bool(end_sessions),
-            session=own,
-        )
+        who, own = of_student(info, student_id, Role.APP), running_session(info, student_id)
+        gm, ends, caller = info.context.gm, bool(end_sessions), info.context.tried_by
+        await students.change_password(gm, who, old, new, caller=caller, end_sessions=ends, session=own)
         return True
 
     @strawberry.mutation
@@ -143,15 +135,9 @@ class StudentMutation:
         password : The student's password; it stays.
         end_sessions : End other sessions of the student, too; else they are in the way (CONFLICT).
         """
-        who = of_student(info, student_id, Role.APP)
-        return await students.rotate_key(
-            info.context.gm,
-            who,
-            password,
-            caller=info.context.tried_by,
-            end_sessions=bool(end_sessions),
-            session=running_session(info, student_id),
-        )
+        who, own = of_student(info, student_id, Role.APP), running_session(info, student_id)
+        gm, ends, caller = info.context.gm, bool(end_sessions), info.context.tried_by
+        return await students.rotate_key(gm, who, password, caller=caller, end_sessions=ends, session=own)
 
     @strawberry.mutation
     async def recover_student(self, info: Info, student_id: ID, recovery_key: str, password: str) -> StudentType:

@@ -93,6 +93,11 @@ class Unavailable(GraphmemError):
     code = "UNAVAILABLE"
 
 
+CODED: list[type[GraphmemError]] = [*Refusal.__subclasses__(), Unavailable]
+KINDS = {each.code: each for each in CODED}
+"""Errors by their codes."""
+
+
 def error_of(error: Mapping[str, Any]) -> GraphmemError:
     """Return the error that an error of an answer stands for.
 
@@ -101,12 +106,7 @@ def error_of(error: Mapping[str, Any]) -> GraphmemError:
     >>> error_of({"message": "Open a session first.", "extensions": {"code": "LOCKED"}})
     Locked('Open a session first.')
     """
-    extensions, waiting = error.get("extensions", {}), [GraphmemError]
-    while waiting:
-        kind = waiting.pop()
-        if kind is RateLimited and kind.code == extensions.get("code"):
-            return RateLimited(error["message"], retry_after=extensions.get("retryAfter"))
-        if kind.code == extensions.get("code"):
-            return kind(error["message"])
-        waiting += kind.__subclasses__()
-    return GraphmemError(error["message"])
+    extensions = error.get("extensions", {})
+    kind = KINDS.get(extensions.get("code"), GraphmemError)
+    more = {"retry_after": extensions.get("retryAfter")} if kind is RateLimited else {}
+    return kind(error["message"], **more)
