@@ -34,6 +34,16 @@ EXCHANGE_CHARACTERS = 160
 """Characters of question and answer that are shown."""
 
 
+NO_KEY = "Set the provider's key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, to a valid one."
+NO_MONEY = "See the provider's limits and the balance of the account."
+NO_SERVER = "See that GRAPHMEM_MODEL_BASE_URL, or the provider, is reached from here and its server runs."
+NO_FORM = "It answers, but not in the form that is asked for: choose a model that keeps to JSON schemas."
+NO_MODEL = "See that GRAPHMEM_MODEL and GRAPHMEM_MODEL_BASE_URL name a model that the server has."
+MODEL_REMEDIES = {"http_401": NO_KEY, "http_403": NO_KEY, "http_402": NO_MONEY, "http_429": NO_MONEY}
+MODEL_REMEDIES |= {"timeout": NO_SERVER, "unreachable": NO_SERVER, "invalid": NO_FORM}
+"""Remedies for failures of the language model, by their kinds; all others have no such model."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """Result of the check of one part; `detail` describes its state, or the remedy."""
@@ -128,26 +138,11 @@ async def check_mind(settings: Settings) -> str:
         reply = (await mind.ask(greeted)).value.reply.text
         took = monotonic() - began
     except MindError as error:
-        raise SetupError(f"{mind.name}: {error} {_remedy(error.kind)}") from None
+        raise SetupError(f"{mind.name}: {error} {MODEL_REMEDIES.get(error.kind, NO_MODEL)}") from None
     finally:
         await mind.aclose()
     asked, answered = (abridged(cleaned(each), EXCHANGE_CHARACTERS) for each in (reply_prompt(greeted).question, reply))
     return f"{mind.name}, answers in {took:.1f} s; asked: {asked}; answered: {answered}"
-
-
-def _remedy(kind: str) -> str:
-    """Remedy for a failure of the language model, by its kind."""
-    match kind:
-        case "http_401" | "http_403":
-            return "Set the provider's key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, to a valid one."
-        case "http_402" | "http_429":
-            return "See the provider's limits and the balance of the account."
-        case "timeout" | "unreachable":
-            return "See that GRAPHMEM_MODEL_BASE_URL, or the provider, is reached from here and its server runs."
-        case "invalid":
-            return "It answers, but not in the form that is asked for: choose a model that keeps to JSON schemas."
-        case _:
-            return "See that GRAPHMEM_MODEL and GRAPHMEM_MODEL_BASE_URL name a model that the server has."
 
 
 async def _keys(settings: Settings) -> str:

@@ -1,7 +1,7 @@
 """Messages, expectations, facts and answers of a mind, as frozen values (spec 1, 4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Generic, TypeVar
@@ -38,13 +38,8 @@ class PromptUsage:
     """Cost in US dollars, 0 or more."""
 
     def __add__(self, other: "PromptUsage") -> "PromptUsage":
-        return PromptUsage(
-            self.prompt,
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cost + other.cost,
-        )
+        counts = zip(astuple(self)[1:], astuple(other)[1:], strict=True)
+        return PromptUsage(self.prompt, *(a + b for a, b in counts))
 
 
 @dataclass(frozen=True)
@@ -81,13 +76,9 @@ class Usage:
         for each in self.prompts + other.prompts:
             known = by_prompt.get(each.prompt)
             by_prompt[each.prompt] = each if known is None else known + each
-        return Usage(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cost + other.cost,
-            tuple(by_prompt.values()),
-        )
+        names = ("calls", "input_tokens", "output_tokens", "cost")
+        counts = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return Usage(**counts, prompts=tuple(by_prompt.values()))
 
 
 @dataclass(frozen=True)

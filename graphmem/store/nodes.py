@@ -1,6 +1,6 @@
 """One declaration for each kind of node: from it properties are written, opened, hashed, exported and sealed anew.
 
-The fields of a model say in their metadata how they are stored (`graphmem.model.fields`); what only the graph holds is
+The types of the fields of a model say how they are stored (`graphmem.model.fields`); what only the graph holds is
 listed here beside them. A property of another name is neither exported nor imported (spec 2, 14).
 """
 
