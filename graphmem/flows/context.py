@@ -12,7 +12,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput
 from graphmem.flows.ending import says, standing_facts
-from graphmem.flows.facts import fact_vectors, fitting_facts
+from graphmem.flows.facts import fact_vectors, fitting_facts, known_facts
 from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import memories_now, open_memories
 from graphmem.flows.uncertainty_plan import sides_of, woven
@@ -34,13 +34,13 @@ from graphmem.model import (
     Vector,
     Woven,
 )
-from graphmem.search.edges import Reach, Reached
+from graphmem.search.edges import Reach
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
-from graphmem.search.query import Asked, Hit, LexicalScores, SearchQuery
+from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.ranking import (
     NO_LONGER,
-    Tentative,
+    Candidate,
     as_asked_for,
     judged,
     nearest_memories,
@@ -234,7 +234,7 @@ async def context(
         raise InvalidInput(f"history must lie between 0 and {WORKING_MEMORY}.")
     asking = await asyncio.to_thread(_asked, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
-    ring = await _facts(gm, session, result.student_version)
+    ring = await known_facts(gm, session, result.student_version)
     index = (await open_memories(gm, session)).index
     standing = standing_facts(ring, index, result.as_of or gm.clock())
     # What a memory tells is found as that memory.
@@ -243,14 +243,6 @@ async def context(
     visible = (await turns.list_turns(gm.graph, session))[-history:] if history else []
     meant = meant_facts(facts, await fact_vectors(gm, session, ring), [result.vector])
     return await asyncio.to_thread(_block, gm, asking.doc, result, facts, meant, budget, visible)
-
-
-async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequence[Fact]:
-    """Return the student's facts: those this process holds, where they are of this version."""
-    held = gm.turn_state(session)
-    if held is not None and held.state.version == student_version:
-        return held.facts
-    return await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
 
 
 def _block(
@@ -290,7 +282,7 @@ def _block(
 async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> SearchResult:
     """Return memories that fit, best first, and the ledger entries that surface."""
     async with task_group() as group:
-        # Embedding takes longest: words are searched meanwhile.
+        # Embedding takes longest: memories are read meanwhile.
         embedding = asking.embedding or group.create_task(gm.embedder.embed([asking.doc.text]))
         reading = group.create_task(memories_now(gm, session))
         held = await open_memories(gm, session)
@@ -305,13 +297,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         # Only the shipped embeddings tell what is asked for.
         unnamed = with_pronoun(question, held.name) if gm.is_shipped else question
         forms = group.create_task(_embedded_forms(gm, asking.doc.text, (asked.text, question, unnamed)))
-        moment, past = asking.as_of or now, asking.as_of is not None
-        words = Asked(_query_words(asked, asking), moment, past, ended=False, roles=asking.roles)
-        lexical: LexicalScores | None = await asyncio.to_thread(held.index.lexical, words)
-        before = held.version
         held, state = await reading
-        if held.version != before:
-            lexical = None
         fog = await fog_of(gm, session, state.fog_versions)
         rows = await embedding
     others = forms.result()
@@ -323,11 +309,8 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         asking = replace(asking, before_vector=rows[asking.before_row])
     asked_for = _asked_for(gm, asking.doc, of_part)
     query = _query(asked, asking, vector, now)
-    hits, reached = await asyncio.to_thread(_followed, held, query, lexical, fog)
-    # An episode holds memories together; these stand by themselves.
-    hits = [hit for hit in hits if hit.memory.role is not MemoryRole.EPISODE or MemoryRole.EPISODE in asking.roles]
     wanted = _Search(held, asking, query, own, asked_for, fog, gm.is_shipped)
-    found = await asyncio.to_thread(_selected, wanted, unformed, hits, reached)
+    found = await asyncio.to_thread(_selected, wanted, unformed)
     return SearchResult(await _without_hidden(gm, fog, found), state.student_version, fog, own, asking.as_of)
 
 
@@ -337,25 +320,10 @@ async def _embedded_forms(gm: Graphmem, text: str, forms: Sequence[str]) -> dict
     return dict(zip(new, await gm.embedder.embed(new), strict=True)) if new else {}
 
 
-def _followed(
-    held: OpenMemories, query: SearchQuery, lexical: LexicalScores | None, fog: Fog
-) -> tuple[list[Hit], tuple[Reached, ...]]:
-    """Return the best memories of a question, and what the edges of the first lead to; off the event loop."""
-    hits = _clear_hits(held.index, query, lexical, fog)
-    ids = [hit.memory.id for hit in hits]
-
-    def leads_on(memory_id: str) -> bool:
-        # What was said in one sitting need not have to do with each other.
-        memory = held.index.get(memory_id)
-        return memory is not None and memory.role not in OF_A_SITTING
-
-    return hits, held.edges.reached(ids[:EXPANSION_SEEDS], set(ids), leads_on, REACH)
-
-
-def _clear_hits(index: SearchIndex, query: SearchQuery, lexical: LexicalScores | None, fog: Fog) -> list[Hit]:
+def _clear_hits(index: SearchIndex, query: SearchQuery, fog: Fog) -> list[Hit]:
     """Return the best memories of a question that name nothing hidden; off the event loop."""
     while True:
-        hits = index.search(query, lexical)
+        hits = index.search(query)
         clear = [hit for hit in hits if not _is_hidden(hit.memory, index, fog)]
         if len(clear) == len(hits) or len(clear) >= query.limit or len(hits) < query.limit:
             return clear
@@ -409,6 +377,11 @@ class _Search:
     def of_past(self) -> bool:
         return self.asking.as_of is not None
 
+    def leads_on(self, memory_id: str) -> bool:
+        """True of a memory that others are reached through: what was said in one sitting need not hang together."""
+        memory = self.held.index.get(memory_id)
+        return memory is not None and memory.role not in OF_A_SITTING
+
     def is_clear(self, memory_id: str) -> bool:
         """True of a memory that is held and names no hidden concept; an episode holds memories, and is none to show."""
         memory = self.held.index.get(memory_id)
@@ -417,15 +390,18 @@ class _Search:
         return not self.fog.hides(memory, self.held.index.vector(memory_id))
 
 
-def _selected(
-    wanted: _Search, unformed: SearchIndex | None, hits: Sequence[Hit], reached: Sequence[Reached]
-) -> Remembered:
-    """Rank what was found, and see what surfaces; off the event loop."""
+def _selected(wanted: _Search, unformed: SearchIndex | None) -> Remembered:
+    """Search, follow edges, rank what was found, and see what surfaces; off the event loop."""
     held, asking, query, own, fog = wanted.held, wanted.asking, wanted.query, wanted.own, wanted.fog
     moment, past = wanted.moment, wanted.of_past
-    reached = [each for each in reached if wanted.is_clear(each.id)]
+    hits = _clear_hits(held.index, query, fog)
+    ids = [hit.memory.id for hit in hits]
+    reached = held.edges.reached(ids[:EXPANSION_SEEDS], set(ids), wanted.leads_on, REACH)
+    # An episode holds memories together; these stand by themselves.
+    hits = [hit for hit in hits if hit.memory.role is not MemoryRole.EPISODE or MemoryRole.EPISODE in asking.roles]
+    clear = [each for each in reached if wanted.is_clear(each.id)]
     tentative = () if unformed is None else _tentative(unformed, hits, query, fog)
-    found = ranked(hits, reached, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector)
+    found = ranked(hits, clear, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector)
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
     if past:
         then = [(kept, active_at(kept.entry, moment)) for kept in held.ledger]
@@ -473,10 +449,10 @@ def _with_others(wanted: _Search, found: Sequence[Recalled], standing: Sequence[
     return with_threads(found, fitting_lines(found), index, moment, wanted.is_clear)
 
 
-def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Tentative]:
+def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Candidate]:
     """Return messages that fit, of which no memories are formed yet; none that names a hidden concept."""
     found = tentative_memories(unformed.search(query), hits, unformed)
-    return [each for each in found if not fog.hides(each.hit.memory, each.vector)]
+    return [each for each in found if not fog.hides(each.memory, each.vector)]
 
 
 def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector: Vector) -> tuple[Woven, ...]:
@@ -513,17 +489,14 @@ def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
     return AskedFor.OWN if asked_for is AskedFor.OTHER or chance < PART_ASKED_FOR else asked_for
 
 
-def _query_words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:
-    return (*asked.words, *query_words(Doc(asking.before))) if len(asked.words) < FEW_WORDS else asked.words
-
-
 def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: datetime) -> SearchQuery:
     """Return the question as the index takes it: names apart, times resolved, short ones with what was said before."""
-    if len(asked.words) < FEW_WORDS and asking.before_vector is not None:
+    words, few = asked.words, len(asked.words) < FEW_WORDS
+    if few and asking.before_vector is not None:
         vector = _combined(vector, asking.before_vector * np.float32(0.5))
     return SearchQuery(
         vector=vector,
-        words=_query_words(asked, asking),
+        words=(*words, *query_words(Doc(asking.before))) if few else words,
         now=now,
         names=asked.names,
         as_of=asking.as_of,

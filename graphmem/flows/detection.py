@@ -8,18 +8,15 @@ from graphmem.errors import MindError
 from graphmem.flows.detection_plan import (
     DETECTION_SECONDS,
     OWN_ENOUGH,
-    NewStatement,
     conflict_candidates,
     is_contradiction,
     is_decided,
-    may_interrupt,
-    may_touch,
     noticed_doubt,
     revisable,
-    words_of,
     woven_at_once,
 )
 from graphmem.flows.session_cache import open_memories
+from graphmem.flows.uncertainty_plan import words_of
 from graphmem.language.analysis import MessageAnalysis
 from graphmem.model import (
     Classify,
@@ -83,33 +80,28 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     if not len(held.index) or (filled is None and reading.scores.chance("about_self") < OWN_ENOUGH):
         return Detected()
     slot = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
-    said = NewStatement(message.text, message.at, message.embedding, reading.scores.number("valence"), slot)
-    if not may_touch(held.index, said):
-        return Detected()
-    told = Revisable(
-        message.text, message.text, message.at, None, filled, reading.scores.number("valence"), said.vector
-    )
+    valence = reading.scores.number("valence")
+    said = Revisable(message.text, message.text, message.at, None, filled, valence, message.embedding)
     found = [
         memory
-        for memory in conflict_candidates(held.index, said, held.doubts)
-        if memory.is_own_word and not is_decided(told, slot, memory, held.index.vector(memory.id))
+        for memory in conflict_candidates(held.index, said, held.doubts, slot)
+        if memory.is_own_word and not is_decided(said, slot, memory, held.index.vector(memory.id))
     ]
     if not found:
         return Detected()
-    pairs = [StatementPair(words_of(memory), said.text) for memory in found]
     try:
         async with asyncio.timeout_at(deadline):
-            answer = await gm.mind.ask(Classify(tuple(pairs)))
+            answer = await gm.mind.ask(Classify(tuple(StatementPair(words_of(each), said.words) for each in found)))
     except (TimeoutError, MindError):
         return Detected()
     contradicted = ((m, v) for m, v in zip(found, answer.value, strict=True) if is_contradiction(v))
     memory, verdict = next(contradicted, (None, None))
     if memory is None or verdict is None:
         return Detected(usage=answer.usage)
-    doubt = noticed_doubt(memory, verdict, message.text, seq, message.at)
+    doubt = noticed_doubt(memory, verdict, message.text, str(seq), message.at)
     secret = memory.id in secret_ids([memory], [kept.entry for kept in held.ledger if kept.entry.is_active])
-    raised = may_interrupt(memory, doubt, held.tolerance) and not secret
-    return Detected(doubt, woven_at_once(doubt, memory, message.text) if raised else None, answer.usage)
+    raised = None if secret else woven_at_once(doubt, memory, message.text, held.tolerance)
+    return Detected(doubt, raised, answer.usage)
 
 
 async def takes_back_belief(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis) -> bool:

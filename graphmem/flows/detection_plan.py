@@ -7,21 +7,24 @@ draws a few memories and compares each with its nearest, so that its cost does n
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
+from operator import itemgetter
+from typing import NamedTuple
 
 from graphmem.flows.uncertainty_plan import (
     DOMINANCE,
     SEVERITIES,
     Settling,
+    contradiction,
     earlier_of,
     evidence,
     is_explicit,
     least_severity,
-    quoted_memory,
     settled,
     severity_of,
+    words_of,
 )
 from graphmem.model import (
     DetectionContext,
@@ -42,7 +45,7 @@ from graphmem.model import (
     Woven,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, New, NewEdge, Reinforced, renewed
+from graphmem.store.changes import ChangeRow, Changes, New, NewEdge, Reinforced, renewed
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.contradiction import ENDED_FOR_SURE
 from graphmem.text.doc import Doc
@@ -54,8 +57,6 @@ from graphmem.text.slots import may_change, slot_of
 
 SAME_MATTER = 0.5
 """Cosine from which two statements may be about one matter."""
-WORTH_A_LOOK = 0.25
-"""Cosine of a message in the student's own words from which it is retold, to be compared with retold statements."""
 NEAR_COMPARED = 8
 """Nearest memories among which candidates are looked for."""
 MOST_CANDIDATES = 2
@@ -97,11 +98,6 @@ _LONE_REASONS = {
 }
 
 
-def words_of(memory: Memory) -> str:
-    """Return the words a memory comes from, where they are kept; else its content."""
-    return memory.quote or memory.content or ""
-
-
 def revisable(memory: Memory, vector: Vector | None, slot: str | None = None, slot_key: str | None = None) -> Revisable:
     """Return a memory as a new statement is compared with it.
 
@@ -132,40 +128,42 @@ def slots_differ(one: str | None, other: str | None) -> bool:
     return one is not None and other is not None and one != other
 
 
-@dataclass(frozen=True)
-class NewStatement:
-    """A statement that may replace or contradict what is known.
-
-    valence : -1 to 1
-    vector : its embedding
-    """
-
-    text: str = field(repr=False)
-    at: datetime
-    vector: Vector = field(repr=False)
-    valence: float
-    slot_key: str | None = None
-    speaker: str | None = None
-
-
-def conflict_candidates(known: SearchIndex, said: NewStatement, doubts: Iterable[Uncertainty]) -> list[Memory]:
+def conflict_candidates(
+    known: SearchIndex,
+    said: Revisable,
+    doubts: Iterable[Uncertainty],
+    slot_key: str | None = None,
+    speaker: str | None = None,
+) -> list[Memory]:
     """Return memories that a new statement may replace or contradict, the nearest first; none that is in doubt.
 
     Parameters
     ----------
     known : SearchIndex; only read
-    said : NewStatement
+    said : the statement, with its vector
     doubts : that are not settled
+    slot_key : of the attribute that it fills, as memories have it
+    speaker : None of the student
 
     Source: spec 12 (only memories that could replace each other are compared).
     """
     doubted = doubted_ids(doubt for doubt in doubts if not doubt.is_about_relationships)
+    told = said.words, said.valence
     # Of several statements each is compared by itself, once it is formed: read together they seem to contradict a lot.
-    near = [] if holds_several(said.text) else known.nearest(said.vector, NEAR_COMPARED)
-    of_slot = known.of_slot(said.slot_key)[-MOST_CANDIDATES:] if said.slot_key is not None else []
-    found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and _parts_from(m, said)}
-    found |= {memory.id: memory for memory in of_slot}
-    compared = (memory for memory in found.values() if memory.id not in doubted and _is_comparable(memory, said))
+    alone = said.vector is not None and not holds_several(said.words)
+    near = known.nearest(said.vector, NEAR_COMPARED) if said.vector is not None and alone else []
+    found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and texts_diverge((words_of(m), m.valence), told)}
+    found |= {memory.id: memory for memory in known.of_slot(slot_key or "")[-MOST_CANDIDATES:]}
+    compared = (
+        memory
+        for memory in found.values()
+        if memory.id not in doubted
+        and memory.speaker == speaker
+        and memory.timestamp <= said.at
+        and not slots_differ(memory.slot_key, slot_key)
+        and states_something(memory)
+        and words_of(memory) != said.words
+    )
     return list(islice(compared, MOST_CANDIDATES))
 
 
@@ -182,25 +180,6 @@ def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Ve
     old = revisable(memory, vector, said.slot, slot_key)
     cosine = 0.0 if said.vector is None or vector is None else float(said.vector @ vector)
     return effect(said, old, cosine) not in (Effect.NONE, Effect.CONTRADICTS)
-
-
-def may_touch(known: SearchIndex, said: NewStatement) -> bool:
-    """Return whether a message that is not retold yet may have candidates."""
-    if said.slot_key is not None and known.of_slot(said.slot_key):
-        return True
-    return any(
-        cosine >= WORTH_A_LOOK and _parts_from(m, said) for m, cosine in known.nearest(said.vector, NEAR_COMPARED)
-    )
-
-
-def _is_comparable(memory: Memory, said: NewStatement) -> bool:
-    before = memory.speaker == said.speaker and memory.timestamp <= said.at
-    of_one = before and not slots_differ(memory.slot_key, said.slot_key)
-    return of_one and states_something(memory) and words_of(memory) != said.text
-
-
-def _parts_from(memory: Memory, said: NewStatement) -> bool:
-    return texts_diverge((words_of(memory), memory.valence), (said.text, said.valence))
 
 
 def diverges(a: Memory, b: Memory) -> bool:
@@ -265,51 +244,30 @@ def pair_of(a: Memory, b: Memory) -> StatementPair:
     return StatementPair(words_of(old), words_of(new))
 
 
-def noticed_id(memory_id: str, key: str) -> str:
-    """Id of the doubt that a turn's message raises about a memory; `key` is what its memories are made with."""
-    return f"uncertainty-{memory_id}-turn-{key}"
-
-
-def noticed_doubt(memory: Memory, verdict: PairVerdict, text: str, seq: int, at: datetime) -> Uncertainty:
+def noticed_doubt(memory: Memory, verdict: PairVerdict, text: str, key: str, at: datetime) -> Uncertainty:
     """Return the doubt that a message raises about a memory; its other side is not formed yet.
+
+    Parameters
+    ----------
+    memory : that the message contradicts
+    verdict : on the two
+    text, at : of the message
+    key : what the memories of the message will be made with
 
     Source: spec 12 (ingestion).
     """
-    return Uncertainty(
-        id=noticed_id(memory.id, str(seq)),
-        type=UncertaintyType.CONTRADICTION,
-        severity=severity_of(memory.kind, memory.kind),
-        detection_context=DetectionContext.INGESTION,
-        temporal_signal=False,
-        a_id=memory.id,
-        b_id=None,
-        created_at=at,
-        reasoning=verdict.reasoning,
-        surface_context=verdict.surface_context or text,
-    )
+    about = verdict.surface_context or text
+    doubt = contradiction(memory, f"turn-{key}", memory.kind, DetectionContext.INGESTION, at, verdict.reasoning, about)
+    return replace(doubt, b_id=None)
 
 
-def may_interrupt(memory: Memory, doubt: Uncertainty, tolerance: float) -> bool:
-    """Return whether a doubt just noticed may be raised in the reply: by its severity, and never about an episode."""
+def woven_at_once(doubt: Uncertainty, memory: Memory, text: str, tolerance: float) -> Woven | None:
+    """Return a doubt as the reply to the message that raised it puts it; None where it is mild or about an episode."""
     grave = SEVERITIES.index(doubt.severity) >= SEVERITIES.index(least_severity(tolerance))
-    return grave and memory.is_own_word and memory.kind is not MemoryKind.EPISODE
-
-
-def woven_at_once(doubt: Uncertainty, memory: Memory, text: str) -> Woven:
-    """Return a doubt as the reply to the message that raised it puts it.
-
-    Examples
-    --------
-    >>> ask_at_once("I love liquorice.")
-    'You told me before: “I love liquorice”. What is so now?'
-    """
-    told = quoted_memory(memory)
-    return Woven(doubt, told, text, ask_at_once(told))
-
-
-def ask_at_once(told: str) -> str:
-    """Return the question that settles a doubt just noticed."""
-    return f"You told me before: {quoted(told)}. What is so now?"
+    if not grave or not memory.is_own_word or memory.kind is MemoryKind.EPISODE:
+        return None
+    told = words_of(memory)
+    return Woven(doubt, told, text, f"You told me before: {quoted(told)}. What is so now?")
 
 
 def completed(changes: Changes, key: str, at: datetime, doubts: Iterable[Uncertainty], known: SearchIndex) -> Changes:
@@ -327,7 +285,7 @@ def completed(changes: Changes, key: str, at: datetime, doubts: Iterable[Uncerta
     """
     for doubt in doubts:
         old = known.get(doubt.a_id)
-        if doubt.b_id is None and old is not None and doubt.id == noticed_id(old.id, key):
+        if doubt.b_id is None and old is not None and doubt.id == f"uncertainty-{old.id}-turn-{key}":
             changes = _with_other_side(changes, doubt, old, at, known)
     return changes
 
@@ -338,10 +296,8 @@ def _with_other_side(changes: Changes, doubt: Uncertainty, old: Memory, at: date
         done = replace(doubt, state=UncertaintyState.RESOLVED, resolution=Resolution.TEMPORAL_SUPERSEDE, resolved_at=at)
         return changes.plus(Recorded(done, Undo((earlier_of(old),), edges)))
     own, vector = changes.of(New), known.vector(old.id)
-    again = {each.memory.id for each in changes.of(Reinforced)}
-    if not own or vector is None or old.id in again:
-        faded = replace(doubt, state=UncertaintyState.DECAYED, resolution=Resolution.DECAYED, resolved_at=at)
-        return changes.plus(Recorded(faded))
+    if not own or vector is None or old.id in {each.memory.id for each in changes.of(Reinforced)}:
+        return changes.plus(*settled(doubt, (old,), Settling(Resolution.DECAYED), at))
     other = max(own, key=lambda new: (float(new.vector @ vector), new.memory.id)).memory
     pair = {old.id, other.id}
     # One doubt between two memories is enough.
@@ -354,20 +310,15 @@ def _with_other_side(changes: Changes, doubt: Uncertainty, old: Memory, at: date
     )
 
 
-@dataclass(frozen=True)
-class MemoryPair:
+class MemoryPair(NamedTuple):
     """Two memories that could replace each other, the older one first."""
 
     old: Memory
     new: Memory
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A pair, and a mind's verdict on it."""
-
-    pair: MemoryPair
-    verdict: PairVerdict
+Judged = tuple[MemoryPair, PairVerdict]
+"""A pair, and a mind's verdict on it."""
 
 
 def cycle_size(tolerance: float) -> int:
@@ -407,18 +358,15 @@ def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Un
     """Return pairs worth comparing: of one slot, or near in meaning; nothing that is in doubt already."""
     doubted = {frozenset((doubt.a_id, doubt.b_id)) for doubt in doubts}
     found: dict[frozenset[str], tuple[float, MemoryPair]] = {}
-    nearest_to = known.nearest_of([memory.id for memory in sample], NEIGHBOURS)
     for memory in sample:
-        near = [(m, cosine) for m, cosine in nearest_to.get(memory.id, ()) if cosine >= SAME_MATTER]
+        near = [(m, cosine) for m, cosine in known.nearest_to(memory.id, NEIGHBOURS) if cosine >= SAME_MATTER]
         slot = [(m, 1.0) for m in known.of_slot(memory.slot_key)] if memory.slot_key else []
         for other, cosine in (*near, *slot[-NEIGHBOURS:]):
             key = frozenset((memory.id, other.id))
             of_one = other.speaker == memory.speaker and not slots_differ(memory.slot_key, other.slot_key)
             if other.id != memory.id and of_one and states_something(other) and key not in doubted:
-                old, new = sorted((memory, other), key=lambda m: (m.timestamp, m.id))
-                found[key] = max(
-                    found.get(key, (0.0, MemoryPair(old, new))), (cosine, MemoryPair(old, new)), key=lambda f: f[0]
-                )
+                pair = MemoryPair(*sorted((memory, other), key=lambda m: (m.timestamp, m.id)))
+                found[key] = max(found.get(key, (0.0, pair)), (cosine, pair), key=itemgetter(0))
     nearest = sorted(found.values(), key=lambda each: (-each[0], each[1].old.id, each[1].new.id))
     return [pair for _, pair in nearest[:MOST_PAIRS]]
 
@@ -429,7 +377,7 @@ def supported(judged: Sequence[Judged]) -> list[Judged]:
     What compares pairs has learned from pairs of which one often ends the other; in talk about one matter, where hardly
     anything ends, it takes most of what is added for a change. Two values of one attribute need no second opinion.
     """
-    return [each for each in judged if not is_change(each.verdict) or _is_likely(each.pair)]
+    return [(pair, verdict) for pair, verdict in judged if not is_change(verdict) or _is_likely(pair)]
 
 
 def _is_likely(pair: MemoryPair) -> bool:
@@ -438,49 +386,40 @@ def _is_likely(pair: MemoryPair) -> bool:
     return ended_chance(words_of(pair.new), words_of(pair.old)) >= LIKELY_CHANGED
 
 
-def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance: float) -> Changes:
-    """Everything that a cycle writes: what has changed is superseded, what contradicts is settled or left in doubt.
+def reconciled(judged: Sequence[Judged], now: datetime, tolerance: float) -> tuple[ChangeRow, ...]:
+    """Return everything that a cycle writes: what has changed is superseded, what contradicts is settled or in doubt.
 
     No memory is changed twice in one cycle.
 
     Parameters
     ----------
     judged : the nearest first
-    version : int, of the student's memories
     now : datetime
     tolerance : of the companion; a tolerant one settles more by itself
     """
-    changes, touched = Changes(version, "drift"), set[str]()
-    for each in judged:
-        pair = each.pair
-        if {pair.old.id, pair.new.id} & touched:
-            continue
-        found = _of_pair(each, version, now, tolerance)
-        if found is not None:
-            touched |= {pair.old.id, pair.new.id}
-            changes = changes.plus(*found.rows)
-    return changes
+    rows, touched = list[ChangeRow](), set[str]()
+    for pair, verdict in judged:
+        ids = {pair.old.id, pair.new.id}
+        if touched.isdisjoint(ids) and (found := _of_pair(pair, verdict, now, tolerance)):
+            touched |= ids
+            rows += found
+    return tuple(rows)
 
 
-def _of_pair(each: Judged, version: int, now: datetime, tolerance: float) -> Changes | None:
-    pair, changed = each.pair, is_change(each.verdict)
-    if not changed and not is_contradiction(each.verdict):
-        return None
-    if changed and _said_since(pair):
-        return None
-    record = _record(each, now)
+def _of_pair(pair: MemoryPair, verdict: PairVerdict, now: datetime, tolerance: float) -> tuple[ChangeRow, ...]:
+    old, new, changed = pair.old, pair.new, is_change(verdict)
+    # Said again after the newer one, it was not ended by that.
+    again = old.last_reinforced_at is not None and old.last_reinforced_at > new.timestamp
+    if (changed and again) or not (changed or is_contradiction(verdict)):
+        return ()
+    told = verdict.kind.value.replace("_", " ")
+    why = f"{verdict.reasoning} Compared later: {told}, by a chance of {verdict.confidence:.2f}."
+    record = contradiction(old, new.id, new.kind, DetectionContext.DRIFT, now, why, new.content)
+    record = replace(record, temporal_signal=verdict.kind is PairClass.TEMPORAL_CHANGE)
     resolution = Resolution.TEMPORAL_SUPERSEDE if changed else _unasked(pair, tolerance)
-    if resolution is None or (changed and is_explicit(pair.old) and not is_explicit(pair.new)):
-        doubtful = renewed((pair.old.id, pair.new.id), reliability=Reliability.CONTRADICTED)
-        return Changes(version, "drift", (*doubtful, Recorded(record, new=True)))
-    done = settled(record, pair.old, pair.new, Settling(resolution), version, now)
-    return replace(done, rows=tuple(replace(row, new=True) if isinstance(row, Recorded) else row for row in done.rows))
-
-
-def _said_since(pair: MemoryPair) -> bool:
-    """Return whether the older statement was said again after the newer one, so that the newer one did not end it."""
-    said = pair.old.last_reinforced_at
-    return said is not None and said > pair.new.timestamp
+    if resolution is None or (changed and is_explicit(old) and not is_explicit(new)):
+        return (*renewed((old.id, new.id), reliability=Reliability.CONTRADICTED), Recorded(record, new=True))
+    return settled(record, pair, Settling(resolution), now, new=True)
 
 
 def _unasked(pair: MemoryPair, tolerance: float) -> Resolution | None:
@@ -500,23 +439,6 @@ def dominance(tolerance: float) -> float:
     (2.0, 2.0, 2.6)
     """
     return DOMINANCE * max(1.0, 1.5 - tolerance)
-
-
-def _record(each: Judged, now: datetime) -> Uncertainty:
-    pair, verdict = each.pair, each.verdict
-    told = verdict.kind.value.replace("_", " ")
-    return Uncertainty(
-        id=f"uncertainty-{pair.old.id}-{pair.new.id}",
-        type=UncertaintyType.CONTRADICTION,
-        severity=severity_of(pair.old.kind, pair.new.kind),
-        detection_context=DetectionContext.DRIFT,
-        temporal_signal=verdict.kind is PairClass.TEMPORAL_CHANGE,
-        a_id=pair.old.id,
-        b_id=pair.new.id,
-        created_at=now,
-        reasoning=f"{verdict.reasoning} Compared later: {told}, by a chance of {verdict.confidence:.2f}.",
-        surface_context=pair.new.content,
-    )
 
 
 def lone_type(memory: Memory, now: datetime, *, acted_on: bool, leans: bool = False) -> UncertaintyType | None:
@@ -557,12 +479,8 @@ def last_said(memory: Memory) -> datetime:
 
 
 def doubted_alone(
-    memories: Iterable[Memory],
-    context: DetectionContext,
-    version: int,
-    now: datetime,
-    leaning: Collection[str] = (),
-) -> Changes:
+    memories: Iterable[Memory], context: DetectionContext, now: datetime, leaning: Collection[str] = ()
+) -> tuple[ChangeRow, ...]:
     """Return everything that doubting memories one by one writes; each is uncertain from now on.
 
     In a drift cycle a few are doubted, and none that must not fade; before an action all that it rests on.
@@ -571,19 +489,16 @@ def doubted_alone(
     ----------
     memories : opened, the most urgent first
     context : `drift` or `pre_action`
-    version : int, of the student's memories
     now : datetime
     leaning : ids of those that cannot be understood without what was said before
     """
-    acted_on, doubts = context is DetectionContext.PRE_ACTION, list[Recorded]()
-    for memory in memories:
-        if not acted_on and (memory.flashbulb or memory.in_ledger or len(doubts) == MOST_LONE_DOUBTS):
-            continue
-        kind = lone_type(memory, now, acted_on=acted_on, leans=memory.id in leaning)
-        if kind is not None:
-            doubts.append(Recorded(_lone_doubt(memory, kind, context, now), new=True))
-    ids = [each.uncertainty.a_id for each in doubts]
-    return Changes(version, context.value, (*renewed(ids, reliability=Reliability.UNCERTAIN), *doubts))
+    acted_on = context is DetectionContext.PRE_ACTION
+    able = (memory for memory in memories if acted_on or not (memory.flashbulb or memory.in_ledger))
+    kinds = ((m, lone_type(m, now, acted_on=acted_on, leans=m.id in leaning)) for m in able)
+    doubts = (_lone_doubt(memory, kind, context, now) for memory, kind in kinds if kind is not None)
+    some = list(islice(doubts, None if acted_on else MOST_LONE_DOUBTS))
+    ids = [each.a_id for each in some]
+    return (*renewed(ids, reliability=Reliability.UNCERTAIN), *(Recorded(each, new=True) for each in some))
 
 
 def _lone_doubt(memory: Memory, kind: UncertaintyType, context: DetectionContext, now: datetime) -> Uncertainty:

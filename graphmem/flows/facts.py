@@ -148,11 +148,9 @@ def _says(known: Gist, cosine: float, own: Gist) -> bool:
     return is_said_by(own, known) or (agrees and cosine >= SAID_ALIKE)
 
 
-async def known_facts(gm: Graphmem, session: Session) -> list[Fact]:
-    """Return the ring of a student's facts, newest first."""
+async def known_facts(gm: Graphmem, session: Session, version: int | None = None) -> Sequence[Fact]:
+    """Return the ring of a student's facts, newest first: those this process holds, where they are of a version."""
     held = gm.turn_state(session)
-    return (
-        list(held.facts)
-        if held is not None and gm.admits(session)
-        else await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
-    )
+    if held is not None and (gm.admits(session) if version is None else held.state.version == version):
+        return held.facts
+    return await turns.list_ring(gm.graph, session, gm.settings.facts_kept)

@@ -5,15 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from operator import itemgetter
 
-from graphmem.flows.detection_plan import (
-    NewStatement,
-    conflict_candidates,
-    is_change,
-    is_contradiction,
-    pair_of,
-    revisable,
-    words_of,
-)
+from graphmem.flows.detection_plan import conflict_candidates, is_change, is_contradiction, pair_of, revisable
 from graphmem.flows.ending import as_memory, known_memory
 from graphmem.flows.formation_reading import Marked, Reading, new_memory
 from graphmem.maths.features import SEGMENT_GAP
@@ -257,10 +249,7 @@ def consolidation_pairs(
         if extract.aspect is not None or touched_memories(reading, extract, marked, known):
             continue
         said = new_memory(reading, extract, marked, place)
-        statement = NewStatement(
-            words_of(said), said.timestamp, marked.vector, said.valence, said.slot_key, said.speaker
-        )
-        for memory in conflict_candidates(known, statement, doubts):
+        for memory in conflict_candidates(known, revisable(said, marked.vector), doubts, said.slot_key, said.speaker):
             found.append((marked.content_hash, memory.id, pair_of(memory, said)))
     return found
 

@@ -19,8 +19,8 @@ from graphmem.flows.uncertainty_plan import (
     Settling,
     Testimony,
     answered,
+    contradiction,
     settled,
-    severity_of,
     shifted_tolerance,
 )
 from graphmem.maths.features import SEGMENT_GAP
@@ -46,7 +46,6 @@ from graphmem.model import (
     SourceKind,
     Uncertainty,
     UncertaintyState,
-    UncertaintyType,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import (
@@ -299,13 +298,13 @@ def _with_settled(
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
         if a is None:
             continue
-        clarified = Settling(Resolution.USER_CLARIFIED, winner_id, episode=_clarification(changes, reading))
+        clarified = Settling(Resolution.USER_CLARIFIED, winner_id, made=_clarification(changes, reading))
         by = Settling(Resolution.TEMPORAL_SUPERSEDE) if winner_id is None else clarified
-        done = settled(doubt, a, b, by, changes.known or 0, reading.source.at)
+        done = settled(doubt, (a,) if b is None else (a, b), by, reading.source.at)
         # A yes to what was in doubt alone puts nothing right.
         put_right = doubt.state is UncertaintyState.SURFACED and not (doubt.is_lone and winner_id)
         # What the message itself has ended ends with it.
-        changes = replace(changes, rows=(*done.rows, *changes.rows))
+        changes = replace(changes, rows=(*done, *changes.rows))
         if put_right:
             changes = changes.plus(Tolerance(shifted_tolerance(tolerance, CORRECTED_BY)))
     return changes
@@ -330,19 +329,9 @@ def _doubt(old: Memory, new_id: str, note: Note, marked: Marked, reading: Readin
     """Return a contradiction between two statements of which neither can be believed over the other."""
     verdict = reading.verdicts.get((marked.content_hash, old.id))
     by_words = "Two statements of one matter deny each other, and no word tells of a change."
-    record = Uncertainty(
-        id=f"uncertainty-{old.id}-{new_id}",
-        type=UncertaintyType.CONTRADICTION,
-        severity=severity_of(old.kind, note.kind),
-        detection_context=DetectionContext.CONSOLIDATION,
-        temporal_signal=False,
-        a_id=old.id,
-        b_id=new_id,
-        created_at=reading.source.at,
-        reasoning=by_words if verdict is None else verdict.reasoning,
-        surface_context=", ".join(note.about) or marked.content,
-    )
-    return Recorded(record, new=True)
+    why, about = by_words if verdict is None else verdict.reasoning, ", ".join(note.about) or marked.content
+    context = DetectionContext.CONSOLIDATION
+    return Recorded(contradiction(old, new_id, note.kind, context, reading.source.at, why, about), new=True)
 
 
 def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:

@@ -10,7 +10,6 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.detection_plan import (
     COOL_DOWN,
-    Judged,
     candidates,
     doubted_alone,
     doubted_ids,
@@ -28,11 +27,11 @@ from graphmem.flows.uncertainty_plan import (
     SETTLED_STATES,
     Settling,
     advice,
+    closed,
+    contradiction,
     earlier_of,
     opposed_relationships,
     settled,
-    settled_relationship,
-    severity_of,
     shifted_tolerance,
     touches,
     uncertainty_as_of,
@@ -43,7 +42,6 @@ from graphmem.model import (
     ActionAdvice,
     Classify,
     DetectionContext,
-    EdgeType,
     Memory,
     MemoryKind,
     MemoryRole,
@@ -55,14 +53,13 @@ from graphmem.model import (
     SourceKind,
     Uncertainty,
     UncertaintyState,
-    UncertaintyType,
     Vector,
     Who,
 )
 from graphmem.model.memory import blank_memory
 from graphmem.store import memories, uncertainties
-from graphmem.store.changes import Changes, End, New, NewEdge, Origin, Span, Tolerance, Update, renewed
-from graphmem.store.uncertainties import Recorded, Undo
+from graphmem.store.changes import Changes, New, Origin, Span, Tolerance, Update
+from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc
 from graphmem.text.revision import Effect, Revisable, effect
 from graphmem.validation import checked_as_of, checked_id, checked_share, checked_text
@@ -154,23 +151,21 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
         recorded = await _find_recorded(gm, session, uncertainty_id)
         if _is_settled_so(recorded, by):
             return None
-        record = recorded.uncertainty
-        if record.is_about_relationships:
-            return settled_relationship(record, by, held.version, gm.clock())
-        a, b = _side(held, record.a_id), None if record.b_id is None else _side(held, record.b_id)
-        episode = (
-            await _clarification_episode(gm, session, record, by)
-            if by.resolution is Resolution.USER_CLARIFIED
-            else None
-        )
-        changes = settled(record, a, b, replace(by, episode=episode), held.version, gm.clock())
-        changes = await with_feedback(gm, session, changes, held)
-        if by.resolution is not Resolution.USER_CLARIFIED:
-            return changes
-        return changes.plus(Tolerance(shifted_tolerance(held.tolerance, CORRECTED_BY)))
+        record, clarified = recorded.uncertainty, by.resolution is Resolution.USER_CLARIFIED
+        ids = () if record.is_about_relationships else (record.a_id, record.b_id)
+        sides = [_side(held, each) for each in ids if each is not None]
+        made = await _clarification_episode(gm, session, held, record, by) if sides and clarified else None
+        rows = settled(record, sides, replace(by, made=made), gm.clock())
+        changes = await with_feedback(gm, session, Changes(held.version, by.resolution.value, rows), held)
+        return changes.plus(_less_tolerant(held)) if sides and clarified else changes
 
     await write_planned(gm, session, planned)
     return (await _find_recorded(gm, session, uncertainty_id)).uncertainty
+
+
+def _less_tolerant(held: OpenMemories) -> Tolerance:
+    """Return the tolerance of a companion whom the student has put right."""
+    return Tolerance(shifted_tolerance(held.tolerance, CORRECTED_BY))
 
 
 def _is_settled_so(recorded: Recorded, by: Settling) -> bool:
@@ -192,7 +187,8 @@ async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -
     """
 
     async def planned(held: OpenMemories) -> Changes:
-        return undone(await _find_recorded(gm, session, uncertainty_id), held.version, gm.clock())
+        rows = undone(await _find_recorded(gm, session, uncertainty_id), gm.clock())
+        return Changes(held.version, "undo", rows)
 
     await write_planned(gm, session, planned)
     return (await _find_recorded(gm, session, uncertainty_id)).uncertainty
@@ -274,8 +270,8 @@ async def _doubt_before(gm: Graphmem, session: Session, ids: Sequence[str]) -> N
         readings = await gm.reader.read([each.content or "" for each in rested])
         said = zip(rested, readings, strict=True)
         leaning = {memory.id for memory, reading in said if reading.scores.chance("leans") >= LEANS}
-        changes = doubted_alone(rested, DetectionContext.PRE_ACTION, held.version, gm.clock(), leaning)
-        return changes if changes.doubts else None
+        rows = doubted_alone(rested, DetectionContext.PRE_ACTION, gm.clock(), leaning)
+        return Changes(held.version, DetectionContext.PRE_ACTION.value, rows) if rows else None
 
     await write_planned(gm, session, planned)
 
@@ -294,17 +290,17 @@ def _side(held: OpenMemories, memory_id: str) -> Memory:
     return memory
 
 
-async def _clarification_episode(gm: Graphmem, session: Session, record: Uncertainty, by: Settling) -> New | None:
+async def _clarification_episode(
+    gm: Graphmem, session: Session, held: OpenMemories, record: Uncertainty, by: Settling
+) -> New | None:
     """Return the episode of a clarification, where the student said something about it."""
     if not by.detail:
         return None
-    held, now = await open_memories(gm, session), gm.clock()
-    content = by.detail
-    (vector,) = await gm.embedder.embed([content])
+    (vector,) = await gm.embedder.embed([by.detail])
+    now = gm.clock()
     number = len(await uncertainties.find_uncertainties(gm.graph, session, None, memory_ids=[record.a_id]))
     memory_id = f"clarification-{record.id}-{round(now.timestamp() * 1000)}-{number}"
-    like = _side(held, record.a_id)
-    memory = _stated_memory(session, gm, like, memory_id, content, vector, now)
+    memory = _stated_memory(session, gm, _side(held, record.a_id), memory_id, by.detail, vector, now)
     memory = replace(memory, modality=Modality.EPISODIC, kind=MemoryKind.EPISODE, slot_key=None)
     return _new(memory, vector, f"clarified:{memory_id}")
 
@@ -378,45 +374,19 @@ def _new(memory: Memory, vector: Vector, ref: str) -> New:
 def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMemories, now: datetime) -> Changes:
     """Return what a correction writes: the new memory, the old one and `replaced` ones closed, and how it is undone.
 
-    A settled uncertainty lies between the new and the old one.
+    A settled uncertainty lies between the new and the old one; an earlier correction that was undone has left it.
     """
-    known = held.index.get(new.memory.id) is not None
-    edge = NewEdge(old.id, new.memory.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
+    memory, gone = new.memory, [each.id for each in replaced]
+    known = held.index.get(memory.id) is not None
+    told, context = "The student put it right.", DetectionContext.INGESTION
+    record = contradiction(old, memory.id, memory.kind, context, now, told, old.content)
+    by = Settling(Resolution.USER_CLARIFIED, memory.id, made=None if known else new)
+    *rows, recorded = settled(record, (old, memory), by, now, new=True)
+    assert isinstance(recorded, Recorded)
     # What was known before stays where a correction is undone; what it made goes.
-    undo = Undo(
-        (*([earlier_of(new.memory)] if known else []), *map(earlier_of, (old, *replaced))),
-        ((edge.from_id, edge.to_id, edge.type),),
-        () if known else (new.memory.id,),
-    )
-    record = Uncertainty(
-        id=f"uncertainty-{old.id}-{new.memory.id}",
-        type=UncertaintyType.CONTRADICTION,
-        severity=severity_of(old.kind, new.memory.kind),
-        detection_context=DetectionContext.INGESTION,
-        temporal_signal=False,
-        a_id=old.id,
-        b_id=new.memory.id,
-        created_at=now,
-        state=UncertaintyState.RESOLVED,
-        resolution=Resolution.USER_CLARIFIED,
-        resolved_at=now,
-        reasoning="The student put it right.",
-        surface_context=old.content,
-    )
-    holds, gone = {"reliability": Reliability.RELIABLE, "invalid_at": None}, [each.id for each in (old, *replaced)]
-    return Changes(
-        held.version,
-        Resolution.USER_CLARIFIED.value,
-        (
-            Update(new.memory.id, holds) if known else new,
-            *renewed(gone, reliability=Reliability.SUPERSEDED, invalid_at=now),
-            edge,
-            *map(End, gone),
-            # An earlier correction that was undone has left its record, which is settled again.
-            Recorded(record, undo, new=True),
-            Tolerance(shifted_tolerance(held.tolerance, CORRECTED_BY)),
-        ),
-    )
+    undo = replace(recorded.undo, memories=(*recorded.undo.memories, *map(earlier_of, replaced)))
+    rows += [*closed(gone, now), replace(recorded, undo=undo), _less_tolerant(held)]
+    return Changes(held.version, Resolution.USER_CLARIFIED.value, tuple(rows))
 
 
 async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) -> tuple[Uncertainty, ...]:
@@ -448,21 +418,18 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
         sample = await asyncio.to_thread(sampled, held.index, cycle, held.tolerance, now)
         pairs = await asyncio.to_thread(candidates, sample, held.index, held.doubts)
         answer = await gm.mind.ask(Classify(tuple(pair_of(pair.old, pair.new) for pair in pairs)))
-        judged = [Judged(pair, verdict) for pair, verdict in zip(pairs, answer.value, strict=True)]
-        judged = await asyncio.to_thread(supported, judged)
+        judged = await asyncio.to_thread(supported, list(zip(pairs, answer.value, strict=True)))
         ids = [memory.id for memory in sample]
         opposed = await uncertainties.list_opposed_edges(gm.graph, session, ids, MOST_RELATIONSHIPS)
-        policy, changes = Resolution(gm.settings.conflicts), reconciled(judged, held.version, now, held.tolerance)
-        changes = changes.plus(*opposed_relationships(opposed, policy, held.version, now, held.doubts).rows)
-        changes = changes.plus(*(await asyncio.to_thread(_doubted_of_sample, held, sample, changes, now)).rows)
+        rows = (
+            *reconciled(judged, now, held.tolerance),
+            *opposed_relationships(opposed, Resolution(gm.settings.conflicts), now, held.doubts),
+        )
+        touched = {row.memory_id for row in rows if isinstance(row, Update)} | doubted_ids(held.doubts)
+        others = [memory for memory in sample if memory.id not in touched]
+        rows = (*rows, *(await asyncio.to_thread(doubted_alone, others, DetectionContext.DRIFT, now)))
+        changes = Changes(held.version, DetectionContext.DRIFT.value, rows)
         return await with_feedback(gm, session, changes, held) if changes.doubts else None
 
     changes = await write_planned(gm, session, planned)
     return () if changes is None else tuple(each.uncertainty for each in changes.doubts)
-
-
-def _doubted_of_sample(held: OpenMemories, sample: Sequence[Memory], changes: Changes, now: datetime) -> Changes:
-    """Return doubts about memories that were looked at and are in no other doubt; off the event loop."""
-    touched = {update.memory_id for update in changes.of(Update)} | doubted_ids(held.doubts)
-    memories = [memory for memory in sample if memory.id not in touched]
-    return doubted_alone(memories, DetectionContext.DRIFT, held.version, now)

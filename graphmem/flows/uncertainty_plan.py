@@ -4,9 +4,11 @@ What is explicit (said or noted by a person) never yields to what was inferred, 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
+from typing import Any
 
 from graphmem.errors import InvalidInput
 from graphmem.model import (
@@ -31,7 +33,7 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.search.scoring import gravity_now
-from graphmem.store.changes import Changes, End, GoneEdge, New, NewEdge, SettledEdge, Update
+from graphmem.store.changes import ChangeRow, Changes, End, GoneEdge, New, NewEdge, SettledEdge, Update, renewed
 from graphmem.store.uncertainties import PUT_BACK, Earlier, Recorded, Undo
 from graphmem.text.answering import telling_stems
 from graphmem.text.doc import Doc
@@ -46,14 +48,6 @@ _REINFORCED = 0.2
 """Share of what is missing to 1 that a winner's strength rises by."""
 IN_DOUBT = (Reliability.UNCERTAIN, Reliability.CONTRADICTED)
 SETTLED_STATES = (UncertaintyState.RESOLVED, UncertaintyState.DECAYED)
-BY_HAND = (Resolution.USER_CLARIFIED, Resolution.MANUAL)
-"""Resolutions that a person decides."""
-CLOSING_RESOLUTIONS = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.DECAYED}
-"""Resolutions after which the loser holds no longer; else it is uncertain, or both fade."""
-EVOLVING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS, Resolution.USER_CLARIFIED)
-"""Resolutions by which one thing became another."""
-
-
 MOST_RAISED = 3
 """Times a doubt is raised; after the last one it is a step less severe, and not raised again."""
 RAISED_EVERY = 3
@@ -112,18 +106,76 @@ def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
     return Severity.MEDIUM if low == _KIND_RANKS[MemoryKind.EPISODE] else Severity.HIGH
 
 
+def contradiction(
+    old: Memory,
+    new_id: str,
+    kind: MemoryKind,
+    context: DetectionContext,
+    at: datetime,
+    reasoning: str,
+    about: str | None,
+) -> Uncertainty:
+    """Return a doubt between a memory and a newer one, of which a kind is known; `about`: when to raise it."""
+    return Uncertainty(
+        id=f"uncertainty-{old.id}-{new_id}",
+        type=UncertaintyType.CONTRADICTION,
+        severity=severity_of(old.kind, kind),
+        detection_context=context,
+        temporal_signal=False,
+        a_id=old.id,
+        b_id=new_id,
+        created_at=at,
+        reasoning=reasoning,
+        surface_context=about,
+    )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Effects of a resolution on two memories in doubt.
+
+    measure : the memory with more of it wins; None where a person names the winner
+    decisive : more than twice as much is needed
+    closes : the loser holds no longer; else it is uncertain
+    evolves : the loser became the winner, from the time of the winner on; else the winner contradicts it
+    """
+
+    measure: Callable[[Memory, datetime], Any] | None = None
+    decisive: bool = False
+    closes: bool = True
+    evolves: bool = False
+
+
+def evidence(memory: Memory) -> float:
+    """Return how much speaks for a memory: its confidence, once for each time it was said."""
+    return memory.confidence * (1 + memory.reinforcement_count)
+
+
+OUTCOMES: Mapping[Resolution | None, Outcome] = {
+    Resolution.TEMPORAL_SUPERSEDE: Outcome(lambda memory, _: (memory.timestamp, memory.id), evolves=True),
+    Resolution.NEWER_WINS: Outcome(lambda memory, _: (memory.timestamp, memory.id), evolves=True),
+    Resolution.STRONGER_WINS: Outcome(gravity_now),
+    Resolution.EVIDENCE_RESOLVED: Outcome(lambda memory, _: evidence(memory), decisive=True),
+    Resolution.CONFIDENCE_DOMINANCE: Outcome(lambda memory, _: memory.confidence, decisive=True, closes=False),
+    Resolution.USER_CLARIFIED: Outcome(evolves=True),
+    Resolution.MANUAL: Outcome(),
+}
+"""What each resolution does; by `decayed` nobody wins, and the doubt fades."""
+
+
 @dataclass(frozen=True)
 class Settling:
     """How an uncertainty is to be settled.
 
-    winner_id : the memory that holds; needed where a person decides, else found by the resolution
-    episode : of the clarification, to be remembered, where there is one
+    winner_id : the memory that holds; needed where a person decides, else found by the resolution. Of relationships
+        also `a` or `b`
+    made : memory that settling it makes: the episode of the clarification, or what the student puts in its place
     """
 
     resolution: Resolution
     winner_id: str | None = None
     detail: str | None = None
-    episode: New | None = None
+    made: New | None = None
 
 
 def least_severity(tolerance: float) -> Severity:
@@ -196,13 +248,18 @@ def touches(doubt: Uncertainty, known: SearchIndex, text: Doc, vector: Vector) -
     return near or any(not asked.isdisjoint(Doc(each).excerpt.stems) for each in texts)
 
 
+def words_of(memory: Memory) -> str:
+    """Return the words a memory comes from, where they are kept; else its content."""
+    return memory.quote or memory.content or ""
+
+
 def sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
     """Return the memories that a doubt is about, as far as they are known."""
     return [memory for memory in map(known.get, (doubt.a_id, doubt.b_id or "")) if memory is not None]
 
 
 def _woven(doubt: Uncertainty, sides: Sequence[Memory]) -> Woven:
-    told = [quoted_memory(memory) for memory in sides]
+    told = [words_of(memory) for memory in sides]
     both = told[1] if len(told) > 1 else None
     return Woven(doubt, told[0], both, question_about(told[0], both, doubt.type))
 
@@ -222,11 +279,6 @@ def question_about(a: str, b: str | None = None, kind: UncertaintyType = Uncerta
     if b is not None:
         return f"By the way, you told me {quoted(a)}, and another time {quoted(b)}: what is so now?"
     return _ASKING.get(kind, "By the way, is it still so: {}?").format(quoted(a))
-
-
-def quoted_memory(memory: Memory) -> str:
-    """Return a memory in the student's own words, where they are kept."""
-    return memory.quote or memory.content or ""
 
 
 def is_time_to_raise(doubts: Iterable[Uncertainty], said: Sequence[Message]) -> bool:
@@ -334,16 +386,18 @@ def _answered_side(doubt: Uncertainty, a: Memory, b: Memory, told: Testimony) ->
     return a.id if a.valence * told.valence > 0 else b.id
 
 
-def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, version: int, now: datetime) -> Changes:
-    """Everything that settling an uncertainty writes.
+def settled(
+    record: Uncertainty, sides: Sequence[Memory], by: Settling, now: datetime, *, new: bool = False
+) -> tuple[ChangeRow, ...]:
+    """Return everything that settling an uncertainty writes.
 
     Parameters
     ----------
     record : Uncertainty, open or raised
-    a, b : Memory, its sides as they are; b is None where one is in doubt alone
+    sides : its memories as they are; none where it is about relationships
     by : Settling
-    version : int, of the student's memories that this was decided on
     now : datetime
+    new : it is found and settled at once, by a drift cycle or a correction
 
     Raises
     ------
@@ -355,42 +409,37 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
     if record.state in SETTLED_STATES:
         raise InvalidInput("This uncertainty is settled already: undo its resolution first.")
     done = replace(record, state=UncertaintyState.RESOLVED, resolution=by.resolution, resolved_at=now, detail=by.detail)
-    if by.resolution is Resolution.DECAYED or b is None:
-        return _resolve_single(done, a, by, version, now)
-    winner, loser = _winner_and_loser(a, b, by, now)
-    closes = by.resolution in CLOSING_RESOLUTIONS
-    until = winner.timestamp if by.resolution in EVOLVING and winner.timestamp > loser.timestamp else now
-    edge = _closing_edge(winner, loser, by.resolution)
-    made = () if by.episode is None else (by.episode,)
-    undo = Undo(
-        (earlier_of(winner), earlier_of(loser)),
-        ((edge.from_id, edge.to_id, edge.type),),
-        tuple(new.memory.id for new in made),
-    )
-    lost = {"reliability": Reliability.SUPERSEDED, "invalid_at": until} if closes else {"reliability": IN_DOUBT[0]}
-    return Changes(
-        version,
-        by.resolution.value,
-        (
-            *made,
-            Update(winner.id, _strengthened(winner, now)),
-            Update(loser.id, lost),
-            edge,
-            *((End(loser.id),) if closes else ()),
-            Recorded(done, undo),
-        ),
+    if by.resolution is Resolution.DECAYED:
+        return (Recorded(replace(done, state=UncertaintyState.DECAYED)),)
+    if record.is_about_relationships:
+        return _settled_edges(done, by, new=new)
+    if len(sides) == 1:
+        return _settled_alone(done, sides[0], by, now)
+    winner, loser = _winner_and_loser(sides, by, now)
+    outcome = OUTCOMES[by.resolution]
+    until = winner.timestamp if outcome.evolves and winner.timestamp > loser.timestamp else now
+    edge = NewEdge(winner.id, loser.id, EdgeType.CONTRADICTS, 1.0)
+    if outcome.evolves:
+        edge = NewEdge(loser.id, winner.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
+    made = () if by.made is None else (by.made,)
+    ids = tuple(each.memory.id for each in made)
+    undo = Undo((earlier_of(winner), earlier_of(loser)), ((edge.from_id, edge.to_id, edge.type),), ids)
+    return (
+        *made,
+        *(() if winner.id in ids else (Update(winner.id, _strengthened(winner, now)),)),
+        *(closed([loser.id], until) if outcome.closes else renewed([loser.id], reliability=Reliability.UNCERTAIN)),
+        edge,
+        Recorded(done, undo, new),
     )
 
 
-def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
+def closed(ids: Sequence[str], at: datetime) -> tuple[ChangeRow, ...]:
+    """Return the rows by which memories hold no longer from a moment on."""
+    return (*renewed(ids, reliability=Reliability.SUPERSEDED, invalid_at=at), *map(End, ids))
+
+
+def undone(recorded: Recorded, now: datetime) -> tuple[ChangeRow, ...]:
     """Return everything that undoing a resolution writes: the record is open again, and all as it was before.
-
-    Parameters
-    ----------
-    recorded : Recorded, settled
-    version : int, of the student's memories
-    now : datetime
-    known : SearchIndex, only read; what was put into the past is put back
 
     Raises
     ------
@@ -401,13 +450,14 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
     record, undo = recorded.uncertainty, recorded.undo
     if record.state not in SETTLED_STATES:
         raise InvalidInput("This uncertainty is open: there is nothing to undo.")
-    back = [Update(each.memory_id, each.values) for each in undo.memories]
-    # What was made of it is kept, as something that was believed for a while.
-    gone = [Update(i, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}) for i in undo.made]
-    reopened = _reopened(record)
-    removed = (GoneEdge(*edge) for edge in undo.edges)
-    unsettled = (SettledEdge(*edge, None) for edge in undo.settled_edges)
-    return Changes(version, "undo", (*back, *gone, *removed, *unsettled, Recorded(reopened)))
+    return (
+        *(Update(each.memory_id, each.values) for each in undo.memories),
+        # What was made of it is kept, as something that was believed for a while.
+        *renewed(undo.made, reliability=Reliability.SUPERSEDED, invalid_at=now),
+        *(GoneEdge(*edge) for edge in undo.edges),
+        *(SettledEdge(*edge, None) for edge in undo.settled_edges),
+        Recorded(_reopened(record)),
+    )
 
 
 def uncertainty_as_of(doubt: Uncertainty, moment: datetime) -> Uncertainty:
@@ -475,51 +525,32 @@ def is_explicit(memory: Memory) -> bool:
     return memory.role is MemoryRole.SAID
 
 
-def evidence(memory: Memory) -> float:
-    """Return how much speaks for a memory: its confidence, once for each time it was said."""
-    return memory.confidence * (1 + memory.reinforcement_count)
-
-
-def _resolve_single(done: Uncertainty, a: Memory, by: Settling, version: int, now: datetime) -> Changes:
-    """Where nobody wins: one memory alone, which holds, is over or fades, or two that fade."""
-    if by.resolution is Resolution.DECAYED:
-        return Changes(version, by.resolution.value, (Recorded(replace(done, state=UncertaintyState.DECAYED)),))
+def _settled_alone(done: Uncertainty, a: Memory, by: Settling, now: datetime) -> tuple[ChangeRow, ...]:
+    """Return what settling a doubt about one memory writes: it holds, or is over."""
     if by.winner_id not in (None, a.id):
         raise InvalidInput("winnerId must be the memory in doubt, or be left out.")
-    changes = Changes(version, by.resolution.value, (Recorded(done, Undo((earlier_of(a),))),))
-    if by.resolution is Resolution.TEMPORAL_SUPERSEDE:
-        over = Update(a.id, {"reliability": Reliability.SUPERSEDED, "invalid_at": now})
-        return changes.plus(over, End(a.id))
-    return changes.plus(Update(a.id, _strengthened(a, now)))
+    over = by.resolution is Resolution.TEMPORAL_SUPERSEDE
+    changed = closed([a.id], now) if over else (Update(a.id, _strengthened(a, now)),)
+    return (Recorded(done, Undo((earlier_of(a),))), *changed)
 
 
-def _winner_and_loser(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:
-    """Winner and loser."""
-    if by.resolution in BY_HAND:
+def _winner_and_loser(sides: Sequence[Memory], by: Settling, now: datetime) -> tuple[Memory, Memory]:
+    """Return winner and loser of two memories."""
+    (a, b), outcome = sides, OUTCOMES[by.resolution]
+    if outcome.measure is None:
         if by.winner_id not in (a.id, b.id):
             raise InvalidInput("winnerId must be one of the two memories.")
         return (a, b) if by.winner_id == a.id else (b, a)
-    winner, loser = (a, b) if _outweighs(a, b, by.resolution, now) else (b, a)
+    (less, loser), (more, winner) = sorted(((outcome.measure(m, now), m) for m in (b, a)), key=itemgetter(0))
+    if by.resolution is Resolution.CONFIDENCE_DOMINANCE and is_explicit(a) != is_explicit(b):
+        winner, loser = (a, b) if is_explicit(a) else (b, a)
+    elif outcome.decisive and more <= DOMINANCE * less:
+        raise InvalidInput(f"Neither side has more than twice what speaks for the other: {by.resolution} needs it.")
     if by.winner_id not in (None, winner.id):
-        raise InvalidInput(f"By {by.resolution.value} the other memory wins: leave winnerId out, or choose manual.")
+        raise InvalidInput(f"By {by.resolution} the other memory wins: leave winnerId out, or choose manual.")
     if is_explicit(loser) and not is_explicit(winner):
         raise InvalidInput("What was said does not yield to what was inferred: choose user_clarified or manual.")
     return winner, loser
-
-
-def _outweighs(a: Memory, b: Memory, resolution: Resolution, now: datetime) -> bool:
-    """Return whether the first wins by a resolution."""
-    if resolution in (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS):
-        return (a.timestamp, a.id) > (b.timestamp, b.id)
-    if resolution is Resolution.STRONGER_WINS:
-        return gravity_now(a, now) >= gravity_now(b, now)
-    if resolution is Resolution.CONFIDENCE_DOMINANCE and is_explicit(a) != is_explicit(b):
-        return is_explicit(a)
-    measure = evidence if resolution is Resolution.EVIDENCE_RESOLVED else (lambda memory: memory.confidence)
-    more, less = max(measure(a), measure(b)), min(measure(a), measure(b))
-    if more <= DOMINANCE * less:
-        raise InvalidInput(f"Neither side has more than twice what speaks for the other: {resolution.value} needs it.")
-    return measure(a) == more
 
 
 def _strengthened(winner: Memory, now: datetime) -> dict[str, object]:
@@ -530,12 +561,6 @@ def _strengthened(winner: Memory, now: datetime) -> dict[str, object]:
         "last_reinforced_at": now,
         "strength": winner.strength + _REINFORCED * (1 - winner.strength),
     }
-
-
-def _closing_edge(winner: Memory, loser: Memory, resolution: Resolution) -> NewEdge:
-    if resolution in EVOLVING:
-        return NewEdge(loser.id, winner.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
-    return NewEdge(winner.id, loser.id, EdgeType.CONTRADICTS, 1.0)
 
 
 def settled_sides(changes: Changes) -> list[str]:
@@ -579,7 +604,7 @@ def _settled_by_plan(changes: Changes) -> list[Recorded]:
         each
         for each in changes.of(Recorded)
         if each.uncertainty.state is UncertaintyState.RESOLVED
-        and each.uncertainty.resolution in CLOSING_RESOLUTIONS
+        and OUTCOMES[each.uncertainty.resolution].closes
         and len(each.undo.memories) == 2
     ]
 
@@ -609,58 +634,32 @@ EdgeKey = tuple[str, str, EdgeType]
 
 
 def opposed_relationships(
-    pairs: Sequence[tuple[Edge, Edge]],
-    policy: Resolution,
-    version: int,
-    now: datetime,
-    doubts: Iterable[Uncertainty] = (),
-) -> Changes:
+    pairs: Sequence[tuple[Edge, Edge]], policy: Resolution, now: datetime, doubts: Iterable[Uncertainty] = ()
+) -> tuple[ChangeRow, ...]:
     """Return everything that a drift cycle writes of relationships that cannot both be so.
 
     Parameters
     ----------
     pairs : of relationships, in any order, some perhaps twice
     policy : newer_wins, stronger_wins (by weight) or manual: then both wait
-    version : int, of the student's memories
     now : datetime
     doubts : not settled; what is in doubt already is left out
 
     Source: spec 12.
     """
-    known = {doubt.id for doubt in doubts}
-    found = {each.id: (each, pair) for each, pair in (_edge_doubt(pair, now) for pair in pairs) if each.id not in known}
-    changes = Changes(version, "drift")
-    for record, (older, newer) in found.values():
-        if policy is Resolution.MANUAL:
-            changes = changes.plus(Recorded(record, new=True))
+    known, rows = {doubt.id for doubt in doubts}, list[ChangeRow]()
+    for pair in pairs:
+        older, newer = sorted(pair, key=lambda e: (e.created_at, e.from_id, e.to_id, e.type))
+        record = _edge_doubt(older, newer, now)
+        if record.id in known:
             continue
-        newer_wins = policy is Resolution.NEWER_WINS or newer.weight >= older.weight
-        done = _settled_edges(record, policy, "b" if newer_wins else "a", None, now, new=True)
-        changes = changes.plus(*done)
-    return changes
-
-
-def settled_relationship(record: Uncertainty, by: Settling, version: int, now: datetime) -> Changes:
-    """Return everything that settling a doubt about relationships writes.
-
-    Raises
-    ------
-    InvalidInput    the resolution does not fit, or it needs a winner: `a`, `b`, or the memory it starts from
-
-    Source: spec 12.
-    """
-    if by.resolution is Resolution.DECAYED:
-        faded = replace(record, state=UncertaintyState.DECAYED, resolution=by.resolution, resolved_at=now)
-        return Changes(version, by.resolution.value, (Recorded(faded),))
-    if by.resolution is Resolution.NEWER_WINS:
-        return Changes(version, by.resolution.value, _settled_edges(record, by.resolution, "b", by.detail, now))
-    if by.resolution not in BY_HAND:
-        raise InvalidInput("Of relationships choose newer_wins, manual, user_clarified or decayed.")
-    starts = {record.a_id: "a", record.b_id: "b"} if record.a_id != record.b_id else {}
-    winner = by.winner_id if by.winner_id in _SIDES else starts.get(by.winner_id)
-    if winner is None:
-        raise InvalidInput("winnerId must be `a`, `b`, or the memory that one relationship starts from.")
-    return Changes(version, by.resolution.value, _settled_edges(record, by.resolution, winner, by.detail, now))
+        known.add(record.id)
+        if policy is Resolution.MANUAL:
+            rows.append(Recorded(record, new=True))
+            continue
+        wins = policy is Resolution.NEWER_WINS or newer.weight >= older.weight
+        rows += settled(record, (), Settling(policy, "b" if wins else "a"), now, new=True)
+    return tuple(rows)
 
 
 def relationships_of(record: Uncertainty) -> dict[str, EdgeKey]:
@@ -669,23 +668,25 @@ def relationships_of(record: Uncertainty) -> dict[str, EdgeKey]:
     return {side: (i, edge.to_id, edge.type) for side, i, edge in sides if i is not None and edge is not None}
 
 
-def _settled_edges(
-    record: Uncertainty, resolution: Resolution, winner: str, detail: str | None, now: datetime, *, new: bool = False
-) -> tuple[SettledEdge | Recorded, ...]:
-    edges = relationships_of(record)
-    done = replace(record, state=UncertaintyState.RESOLVED, resolution=resolution, resolved_at=now, detail=detail)
-    settled = tuple(
-        SettledEdge(*edge, Reliability.RELIABLE if side == winner else Reliability.SUPERSEDED)
-        for side, edge in edges.items()
-    )
-    undo = Undo(settled_edges=tuple(edges.values()))
-    return (*settled, Recorded(done, undo, new))
+def _settled_edges(done: Uncertainty, by: Settling, *, new: bool) -> tuple[ChangeRow, ...]:
+    """Return what settling a doubt about relationships writes; only a drift cycle may choose the stronger one."""
+    if not new and by.resolution not in (Resolution.NEWER_WINS, Resolution.MANUAL, Resolution.USER_CLARIFIED):
+        raise InvalidInput("Of relationships choose newer_wins, manual, user_clarified or decayed.")
+    starts = {done.a_id: "a", done.b_id: "b"} if done.a_id != done.b_id else {}
+    winner = by.winner_id if by.winner_id in _SIDES else starts.get(by.winner_id)
+    if not new and by.resolution is Resolution.NEWER_WINS:
+        winner = "b"
+    if winner is None:
+        raise InvalidInput("winnerId must be `a`, `b`, or the memory that one relationship starts from.")
+    edges = relationships_of(done)
+    stands = {True: Reliability.RELIABLE, False: Reliability.SUPERSEDED}
+    changed = (SettledEdge(*edge, stands[side == winner]) for side, edge in edges.items())
+    return (*changed, Recorded(done, Undo(settled_edges=tuple(edges.values())), new))
 
 
-def _edge_doubt(pair: tuple[Edge, Edge], now: datetime) -> tuple[Uncertainty, tuple[Edge, Edge]]:
-    older, newer = sorted(pair, key=lambda e: (e.created_at, e.from_id, e.to_id, e.type))
+def _edge_doubt(older: Edge, newer: Edge, now: datetime) -> Uncertainty:
     keys = "\n".join(f"{e.from_id} {e.type} {e.to_id}" for e in (older, newer))
-    record = Uncertainty(
+    return Uncertainty(
         id=f"uncertainty-edges-{hashlib.sha256(keys.encode()).hexdigest()[:24]}",
         type=UncertaintyType.CONTRADICTION,
         # A relationship counts as a concept.
@@ -699,4 +700,3 @@ def _edge_doubt(pair: tuple[Edge, Edge], now: datetime) -> tuple[Uncertainty, tu
         a_edge=RelationshipSide(older.type, older.to_id),
         b_edge=RelationshipSide(newer.type, newer.to_id),
     )
-    return record, (older, newer)

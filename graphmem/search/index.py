@@ -5,7 +5,7 @@ posts them in memory, and weighed here. `SearchIndex` keeps the two in step; its
 """
 
 import re
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -20,9 +20,9 @@ from graphmem.errors import InvalidInput
 from graphmem.model import OF_A_SITTING, Matrix, Memory, MemoryRole, MergedStatement, Reliability, Standing, Vector
 from graphmem.search.feedback import feedback_terms
 from graphmem.search.inverted_index import InvertedIndex
-from graphmem.search.query import SCORE_PARTS, Asked, Hit, LexicalScores, SearchQuery, relevance, why, within
+from graphmem.search.query import SCORE_PARTS, Hit, LexicalScores, SearchQuery, relevance, why, within
 from graphmem.search.scoring import Scores, best, bm25, cosines, inverse_frequency, neighbour, scaled, surrounding
-from graphmem.search.timeline import GrowingTimeline, Timeline, window
+from graphmem.search.timeline import Timeline, timeline, window
 from graphmem.text.lexicon import TIME_WORDS
 
 MIN_DENSE_ONLY_COSINE = 0.4
@@ -57,6 +57,8 @@ _ROW = np.dtype(
         ("likeness", float),
     ]
 )
+_Key = tuple[str, str]
+"""What memories are looked up by, `hash`, `slot` or `word`, and its value."""
 _ROLES = {role: place for place, role in enumerate(MemoryRole)}
 _NO_MOMENT = OF_A_SITTING | {MemoryRole.PROCEDURE}
 """Roles of memories that are no moment of the talk."""
@@ -65,8 +67,8 @@ MEMORY_BYTES = 3000
 """Bytes of a memory beside its vector and its texts: the object, its places in the tables."""
 STATEMENT_BYTES = 1000
 """Bytes of a statement of a summary beside its vector, which is there twice."""
-TEXT_BYTES = 8
-"""Bytes of one character of a text: the text itself and its postings."""
+WORD_BYTES = 48
+"""Bytes of a word of a text: the text itself and its postings."""
 _ANY_WORD = re.compile(r"\w+")
 _ENDS_ASKING = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
 
@@ -81,18 +83,13 @@ class SearchIndex:
     Examples
     --------
     >>> index = SearchIndex(384)
-    >>> len(index), index.version, index.latest(3)
-    (0, 0, [])
-    >>> index.close()
+    >>> len(index), index.latest(3)
+    (0, [])
     """
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
         self._lock = RLock()
-        self.version = 0
-        self._empty()
-
-    def _empty(self) -> None:
         self._words = InvertedIndex()
         self._vectors: Matrix = np.zeros((_FIRST_ROWS, self.dimension), dtype=np.float32)
         self._table: NDArray[np.void] = np.zeros(_FIRST_ROWS, dtype=_ROW)
@@ -100,17 +97,12 @@ class SearchIndex:
         self._row_of: dict[str, int] = {}
         self._free: list[int] = []
         self._by_time: list[tuple[float, str, int]] = []
-        self._holding: defaultdict[str, set[int]] = defaultdict(set)
-        self._by_hash: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._by_slot: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._rows_by: defaultdict[_Key, dict[int, None]] = defaultdict(dict)
         self._speakers: list[str] = []
-        self._text_bytes = 0
-        self._statements: dict[str, tuple[str, MergedStatement]] = {}
-        # Their vectors are stacked when they are compared for the first time after a change.
-        self._stacked: tuple[list[str], Matrix] | None = None
-        # None when it has to be built anew; likeness to the memory before is brought up to date when it is read.
-        self._timeline: GrowingTimeline | None = None
-        self._compared = True
+        # Statements of summaries by id, with their rows, ids of the embedded ones, their vectors; None: to be gathered.
+        self._statements: tuple[dict[str, tuple[int, MergedStatement]], list[str], Matrix] | None = None
+        # None when it has to be built anew, and likeness to the memory before to be brought up to date.
+        self._timeline: Timeline | None = None
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -119,15 +111,9 @@ class SearchIndex:
     def nbytes(self) -> int:
         """About the bytes it takes: arrays, texts, postings."""
         with self._lock:
-            parts = len(self._statements) * (STATEMENT_BYTES + 8 * self.dimension)
-            return self._vectors.nbytes + self._table.nbytes + self._text_bytes + len(self) * MEMORY_BYTES + parts
-
-    def close(self) -> None:
-        """Drop everything; the index is empty afterwards."""
-        with self._lock:
-            self._words.close()
-            self._empty()
-            self.version += 1
+            parts = len(self._merged()[0]) * (STATEMENT_BYTES + 8 * self.dimension)
+            words = WORD_BYTES * int(self._table["inside"].sum() + self._table["ahead"].sum())
+            return self._vectors.nbytes + self._table.nbytes + words + len(self) * MEMORY_BYTES + parts
 
     # Change
 
@@ -154,18 +140,13 @@ class SearchIndex:
             raise InvalidInput("A sealed memory cannot be searched: open it with the student's key first.")
         last = {memory.id: (memory, vectors[place]) for place, memory in enumerate(memories)}
         with self._lock:
-            kept = {known: row for known, (memory, _) in last.items() if (row := self._same_time(memory)) is not None}
-            for row in kept.values():
-                self._clear(row)
-            self.remove(known for known in last if known not in kept)
-            self._forget_likeness(list(kept.values()))
-            rows = {known: kept[known] if known in kept else self._free_row() for known in last}
+            self.remove(last)
+            rows = {known: self._free_row() for known in last}
             for known, (memory, vector) in last.items():
                 self._fill(rows[known], memory, vector)
             self._words.add(rows.values(), [_searched_texts(memory) for memory, _ in last.values()])
-            self._insert_in_time(
-                [_time_key(memory, rows[known]) for known, (memory, _) in last.items() if known not in kept]
-            )
+            self._by_time += [_time_key(memory, rows[known]) for known, (memory, _) in last.items()]
+            self._by_time.sort()
 
     def renew(self, standings: Iterable[Standing]) -> None:
         """Let memories that are held stand as they do now; what is not held is passed over."""
@@ -181,15 +162,8 @@ class SearchIndex:
         """Take memories out; ids that are not held are passed over."""
         with self._lock:
             rows = [self._drop(known) for known in ids if known in self._row_of]
-            if rows:
-                self._timeline = None
-                self._forget_likeness(rows)
-            self.version += 1
-
-    def _same_time(self, memory: Memory) -> int | None:
-        """The row of a memory that is held and keeps its place in time."""
-        row = self._row_of.get(memory.id)
-        return row if row is not None and self._at(row).timestamp == memory.timestamp else None
+            self._table["compared"][np.isin(self._table["compared"], rows)] = -2
+            self._timeline = self._statements = None
 
     def _free_row(self) -> int:
         row = self._free.pop() if self._free else len(self._memories)
@@ -203,16 +177,15 @@ class SearchIndex:
     def _fill(self, row: int, memory: Memory, vector: Vector) -> None:
         at = memory.timestamp.timestamp()
         inside, ahead = _searched_texts(memory)
-        words = _distinct(memory)
-        for word in words:
-            self._holding[word].add(row)
+        for key in _lookup_keys(memory):
+            self._rows_by[key][row] = None
         self._vectors[row] = vector
         self._table[row] = (
             True,
             memory.reliability is Reliability.SUPERSEDED,
             bool(_ENDS_ASKING.search(inside)),
             memory.snr / MAX_SNR,
-            not TIME_WORDS.isdisjoint(words),
+            not TIME_WORDS.isdisjoint(_distinct(memory)),
             memory.role in _NO_MOMENT,
             _ROLES[memory.role],
             self._speaker(memory.speaker),
@@ -225,66 +198,21 @@ class SearchIndex:
         )
         self._memories[row] = memory
         self._row_of[memory.id] = row
-        self._text_bytes += TEXT_BYTES * (len(inside) + len(ahead))
-        self._compared = False
-        self._by_hash[memory.content_hash][memory.id] = None
-        if memory.slot_key is not None:
-            self._by_slot[memory.slot_key][memory.id] = None
-        for each in memory.statements:
-            self._by_hash[each.content_hash][memory.id] = None
-            self._statements[each.id] = memory.id, each
-            self._stacked = None
-
-    def _insert_in_time(self, places: list[tuple[float, str, int]]) -> None:
-        places.sort()
-        grows = not self._by_time or not places or places[0] > self._by_time[-1]
-        if not grows:
-            self._timeline = None
-            if len(places) == 1:
-                insort(self._by_time, places[0])
-            else:
-                self._by_time += places
-                self._by_time.sort()
-            return
-        for at, known, row in places:
-            if self._timeline is not None:
-                self._timeline.append(row, at, apart=bool(self._table["apart"][row]))
-            self._by_time.append((at, known, row))
 
     def _drop(self, known: str) -> int:
-        row = self._row_of[known]
-        del self._by_time[bisect_left(self._by_time, _time_key(self._at(row), row))]
-        self._clear(row)
+        row = self._row_of.pop(known)
+        memory = self._at(row)
+        del self._by_time[bisect_left(self._by_time, _time_key(memory, row))]
+        self._words.remove(row, _searched_texts(memory))
+        for key in _lookup_keys(memory):
+            del self._rows_by[key][row]
+            if not self._rows_by[key]:
+                del self._rows_by[key]
         self._memories[row] = None
         self._table[row] = np.zeros((), dtype=_ROW)
         self._vectors[row] = 0
         self._free.append(row)
         return row
-
-    def _clear(self, row: int) -> None:
-        """Take what a row holds out of everything that is looked up by it."""
-        memory = self._at(row)
-        del self._row_of[memory.id]
-        self._words.remove(row, _searched_texts(memory))
-        self._text_bytes -= TEXT_BYTES * sum(map(len, _searched_texts(memory)))
-        for word in _distinct(memory):
-            self._holding[word].remove(row)
-            if not self._holding[word]:
-                del self._holding[word]
-        _forget(self._by_hash, memory.content_hash, memory.id)
-        if memory.slot_key is not None:
-            _forget(self._by_slot, memory.slot_key, memory.id)
-        for each in memory.statements:
-            if each.content_hash in self._by_hash and memory.id in self._by_hash[each.content_hash]:
-                _forget(self._by_hash, each.content_hash, memory.id)
-            if self._statements.get(each.id, ("",))[0] == memory.id:
-                del self._statements[each.id]
-            self._stacked = None
-
-    def _forget_likeness(self, rows: list[int]) -> None:
-        if rows:
-            self._table["compared"][np.isin(self._table["compared"], rows)] = -2
-            self._compared = False
 
     def _speaker(self, name: str | None) -> int:
         if not name:
@@ -310,42 +238,43 @@ class SearchIndex:
     def find(self, content_hash: str) -> Memory | None:
         """A memory of this very content, or a summary that one became part of."""
         with self._lock:
-            return next((self.get(known) for known in self._by_hash.get(content_hash, ())), None)
+            return next((self._at(row) for row in self._rows_by.get(("hash", content_hash), ())), None)
 
     def of_slot(self, slot_key: str) -> list[Memory]:
         """Memories that could replace each other, oldest first."""
         with self._lock:
-            memories = [self._at(self._row_of[known]) for known in self._by_slot.get(slot_key, ())]
+            memories = [self._at(row) for row in self._rows_by.get(("slot", slot_key), ())]
         return sorted(memories, key=lambda memory: (memory.timestamp, memory.id))
 
     def statement(self, known: str) -> tuple[Memory, MergedStatement] | None:
         """The summary that holds a statement, and the statement, by the statement's id."""
         with self._lock:
-            found = self._statements.get(known)
-            return None if found is None else (self._at(self._row_of[found[0]]), found[1])
+            found = self._merged()[0].get(known)
+            return None if found is None else (self._at(found[0]), found[1])
 
     def statements_of_slot(self, slot_key: str) -> list[tuple[Memory, MergedStatement]]:
         """Statements of summaries that could be replaced by another of their slot, oldest first."""
         with self._lock:
-            found = [
-                (self._at(self._row_of[i]), each) for i, each in self._statements.values() if each.slot_key == slot_key
-            ]
+            found = [(self._at(row), each) for row, each in self._merged()[0].values() if each.slot_key == slot_key]
         return sorted(found, key=lambda pair: (pair[1].at, pair[1].id))
 
     def nearest_statements(self, vector: Vector, limit: int) -> list[tuple[Memory, MergedStatement, float]]:
         """The statements of summaries nearest in meaning, with their summaries and cosines, nearest first."""
         with self._lock:
-            if self._stacked is None:
-                embedded = {i: each.vector for i, (_, each) in self._statements.items() if each.vector is not None}
-                rows = (
-                    np.stack(list(embedded.values())) if embedded else np.zeros((0, self.dimension), dtype=np.float32)
-                )
-                self._stacked = list(embedded), rows
-            ids, matrix = self._stacked
+            statements, ids, matrix = self._merged()
             own = matrix @ vector
             chosen = np.argsort(-own, kind="stable")[:limit]
-            pairs = [(self._statements[ids[i]], float(own[i])) for i in chosen]
-            return [(self._at(self._row_of[memory_id]), each, cosine) for (memory_id, each), cosine in pairs]
+            found = [(*statements[ids[i]], float(own[i])) for i in chosen]
+            return [(self._at(row), each, cosine) for row, each, cosine in found]
+
+    def _merged(self) -> tuple[dict[str, tuple[int, MergedStatement]], list[str], Matrix]:
+        if self._statements is None:
+            rows = [(row, memory) for row, memory in enumerate(self._memories) if memory is not None]
+            found = {each.id: (row, each) for row, memory in rows for each in memory.statements}
+            vectors = {i: each.vector for i, (_, each) in found.items() if each.vector is not None}
+            matrix = np.stack(list(vectors.values())) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
+            self._statements = found, list(vectors), matrix
+        return self._statements
 
     def latest(self, limit: int) -> list[Memory]:
         """The newest memories, newest first."""
@@ -390,41 +319,20 @@ class SearchIndex:
             rows = best(own, self._time().order, held, limit)
             return [(self._at(row), float(own[row])) for row in rows]
 
-    def nearest_of(self, ids: Sequence[str], limit: int) -> dict[str, list[tuple[Memory, float]]]:
-        """The memories nearest in meaning to each of some memories, itself left out, by one matrix product.
-
-        Ids that are not held are left out; otherwise as `nearest`.
-        """
-        with self._lock:
-            rows = {known: self._row_of[known] for known in ids if known in self._row_of}
-            held = np.flatnonzero(self._table["held"][: len(self._memories)])
-            if not rows or len(held) < 2:
-                return {known: [] for known in rows}
-            likeness = self._vectors[list(rows.values())] @ self._vectors[: len(self._memories)].T
-            found = {}
-            for (known, own), cosine in zip(rows.items(), likeness, strict=True):
-                places = held[held != own]
-                if limit < len(places):
-                    places = places[np.argpartition(-cosine[places], limit)[:limit]]
-                nearest = places[np.lexsort((places, -cosine[places]))]
-                found[known] = [(self._at(row), float(cosine[row])) for row in nearest]
-            return found
+    def nearest_to(self, known: str, limit: int) -> list[tuple[Memory, float]]:
+        """The memories nearest in meaning to one of them, itself left out."""
+        vector = self.vector(known)
+        near = [] if vector is None else self.nearest(vector, limit + 1)
+        return [(memory, cosine) for memory, cosine in near if memory.id != known][:limit]
 
     # Search
 
-    def lexical(self, asked: Asked) -> LexicalScores:
-        """Lexical scores of a question, which may be computed while it is still being embedded."""
-        with self._lock:
-            inside, surrounding, sitting = self._lexical(asked.words, self._allowed(asked))
-            return LexicalScores(self.version, asked, inside, surrounding, sitting)
-
-    def search(self, query: SearchQuery, lexical: LexicalScores | None = None) -> list[Hit]:
+    def search(self, query: SearchQuery) -> list[Hit]:
         """The memories that fit a question best, among those valid at the moment it asks about.
 
         Parameters
         ----------
         query : SearchQuery
-        lexical : LexicalScores of the same question, where computed before; one the index has outgrown is not used
 
         Returns
         -------
@@ -440,30 +348,26 @@ class SearchIndex:
         if query.vector.shape != (self.dimension,):
             raise InvalidInput(f"A vector of shape {query.vector.shape} does not fit: the index has {self.dimension}.")
         with self._lock:
-            allowed = self._allowed(query.asked)
-            if lexical is None or (lexical.version, lexical.asked) != (self.version, query.asked):
-                lexical = self.lexical(query.asked)
+            allowed = self._allowed(query)
+            lexical = self._lexical(query.words, allowed)
             own = np.where(allowed, cosines(self._vectors[: len(allowed)], query.vector), 0.0)
             parts = self._parts(query, lexical, allowed, own)
             # What the one named said is not found by meaning alone.
             fits = allowed & ((parts["lexical around"] + parts["speaker"] > 0) | (own >= MIN_DENSE_ONLY_COSINE))
             if query.limit > FEEDBACK_MIN_LIMIT:
                 docs = best(relevance(parts), self._time().order, fits, FEEDBACK_DOCS)
-                parts = self._parts(query, self._with_feedback(lexical, docs, allowed), allowed, own)
+                parts = self._parts(query, self._with_feedback(query.words, lexical, docs, allowed), allowed, own)
             fitness = relevance(parts)
             rows = best(fitness, self._time().order, fits, query.limit)
             return [Hit(self._at(row), float(fitness[row]), why(parts, row)) for row in rows]
 
-    def _allowed(self, asked: Asked) -> NDArray[np.bool_]:
+    def _allowed(self, query: SearchQuery) -> NDArray[np.bool_]:
         table = self._table[: len(self._memories)]
-        moment = asked.moment.timestamp()
-        allowed: NDArray[np.bool_] = table["held"]
-        if asked.roles:
-            allowed = allowed & np.isin(table["role"], [_ROLES[role] for role in asked.roles])
-        if asked.ended:
-            return allowed & (table["at"] <= moment) & (table["until"] <= moment)
-        allowed = allowed & (table["until"] > moment)
-        return allowed & (table["at"] <= moment) if asked.past else allowed & ~table["superseded"]
+        moment = (query.as_of or query.now).timestamp()
+        allowed: NDArray[np.bool_] = table["held"] & (table["until"] > moment)
+        if query.roles:
+            allowed = allowed & np.isin(table["role"], [_ROLES[role] for role in query.roles])
+        return allowed & (~table["superseded"] if query.as_of is None else table["at"] <= moment)
 
     def _parts(
         self, query: SearchQuery, lexical: LexicalScores, allowed: NDArray[np.bool_], own: Scores
@@ -489,12 +393,11 @@ class SearchIndex:
             "dated": table["dated"].astype(float),
         }
 
-    def _lexical(self, words: tuple[str, ...], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores, Scores]:
-        """BM25 of each memory, of what surrounds it, and of its whole sitting (scaled)."""
+    def _lexical(self, words: tuple[str, ...], allowed: NDArray[np.bool_]) -> LexicalScores:
         terms = self._words.terms(words)
         if not terms or not len(self):
             nothing = np.zeros(len(allowed))
-            return nothing, nothing, nothing
+            return LexicalScores(nothing, nothing, nothing)
         time, lengths = self._time(), self._table["inside"][: len(allowed)]
         sittings = int(time.sitting.max(initial=-1)) + 1
         around_lengths = window(lengths, self._table["ahead"][: len(allowed)], time)
@@ -505,26 +408,28 @@ class SearchIndex:
         within = inverse_frequency(np.count_nonzero(said, axis=1), sittings) @ bm25(
             said, sitting_lengths, lengths.sum() / sittings
         )
-        return (
+        return LexicalScores(
             idf @ bm25(inside, lengths, lengths.sum() / len(self)),
             idf @ bm25(window(inside, ahead, time), around_lengths, around_lengths.sum() / len(self)),
             scaled(within)[time.sitting],
         )
 
-    def _with_feedback(self, lexical: LexicalScores, docs: list[int], allowed: NDArray[np.bool_]) -> LexicalScores:
+    def _with_feedback(
+        self, asked: Sequence[str], lexical: LexicalScores, docs: list[int], allowed: NDArray[np.bool_]
+    ) -> LexicalScores:
         """The same, as if the words its best memories share had been asked for too, at less weight."""
         words = [_distinct(self._at(row)) for row in docs]
         said = np.zeros(len(allowed))
-        terms = feedback_terms(words, lexical.asked.words, self._holding, len(self), FEEDBACK_TERMS)
+        postings = {word: list(self._rows_by["word", word]) for word in set().union(*words)}
+        terms = feedback_terms(words, asked, postings, len(self), FEEDBACK_TERMS)
         for word, weight in terms.items():
-            said[list(self._holding[word])] += FEEDBACK_WEIGHT * weight
+            said[postings[word]] += FEEDBACK_WEIGHT * weight
         said *= allowed
         time, lengths = self._time(), self._table["inside"][: len(allowed)]
         around_lengths = window(lengths, self._table["ahead"][: len(allowed)], time)
         surrounding = window(said, neighbour(said, time.before), time)
         once, total = np.ones(len(allowed)), max(1, len(self))
-        return replace(
-            lexical,
+        return lexical._replace(
             inside=lexical.inside + said * bm25(once, lengths, lengths.sum() / total),
             around=lexical.around + surrounding * bm25(once, around_lengths, around_lengths.sum() / total),
         )
@@ -539,14 +444,10 @@ class SearchIndex:
     def _time(self) -> Timeline:
         if self._timeline is None:
             rows = np.fromiter((row for _, _, row in self._by_time), np.int64, len(self))
-            at = np.fromiter((at for at, _, _ in self._by_time), float, len(self))
-            apart = self._table["apart"][rows]
-            self._timeline, self._compared = GrowingTimeline(rows, at, apart, len(self._memories)), False
-        time = self._timeline.view(len(self._memories))
-        if not self._compared:
-            self._compare(time)
-            self._compared = True
-        return time
+            held = self._table[rows]
+            self._timeline = timeline(rows, held["at"], held["apart"], len(self._memories))
+            self._compare(self._timeline)
+        return self._timeline
 
     def _compare(self, time: Timeline) -> None:
         """Bring `likeness` up to date, for the rows that have another memory before them than when last compared."""
@@ -566,6 +467,13 @@ def _distinct(memory: Memory) -> set[str]:
     return set(_ANY_WORD.findall(memory.words.lower()))
 
 
+def _lookup_keys(memory: Memory) -> set[_Key]:
+    """Everything that a memory is looked up by."""
+    hashes = [("hash", each) for each in (memory.content_hash, *(part.content_hash for part in memory.statements))]
+    slot = [] if memory.slot_key is None else [("slot", memory.slot_key)]
+    return {*hashes, *slot, *(("word", word) for word in _distinct(memory))}
+
+
 def _time_key(memory: Memory, row: int) -> tuple[float, str, int]:
     """Position of a memory in time, as a sort key."""
     return memory.timestamp.timestamp(), memory.id, row
@@ -573,9 +481,3 @@ def _time_key(memory: Memory, row: int) -> tuple[float, str, int]:
 
 def _searched_texts(memory: Memory) -> tuple[str, str]:
     return memory.words, memory.before or ""
-
-
-def _forget(ids: dict[str, dict[str, None]], key: str, known: str) -> None:
-    del ids[key][known]
-    if not ids[key]:
-        del ids[key]

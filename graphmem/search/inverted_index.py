@@ -78,9 +78,6 @@ class InvertedIndex:
         counts *= allowed[:, np.newaxis]
         return counts[..., 0], counts[..., 1]
 
-    def close(self) -> None:
-        self._db.close()
-
 
 def _storable(*texts: str) -> tuple[str, ...]:
     # Half a surrogate pair cannot be written as UTF-8.

@@ -30,13 +30,12 @@ class SearchQuery:
     """Search query.
 
     vector : embedding of the question, without the names of those who spoke
-    words : its content words (`mind.asking.read_question` finds both)
+    words : its content words (`graphmem.text.query_parser.read_question` finds both)
     now : the moment of asking; what had ended by then is left out
     names : of those who spoke, the ones it names
     as_of : instead of now: what was held at that moment, superseded since or not
     ranges : spans of time it speaks of, from (included) and to (not)
     limit : most hits, >= 0
-    ended : instead of what holds: what held once and does no longer
     roles : of the memories to be found; empty: all
     """
 
@@ -47,34 +46,15 @@ class SearchQuery:
     as_of: datetime | None = None
     ranges: tuple[tuple[datetime, datetime], ...] = ()
     limit: int = 20
-    ended: bool = False
     roles: frozenset[MemoryRole] = frozenset()
 
-    @property
-    def asked(self) -> "Asked":
-        """What its lexical scores depend on."""
-        return Asked(self.words, self.as_of or self.now, self.as_of is not None, self.ended, self.roles)
 
+class LexicalScores(NamedTuple):
+    """BM25 of each memory, of what surrounds it, and of its whole sitting (scaled)."""
 
-class Asked(NamedTuple):
-    """What the lexical scores of a question depend on; `past`: the moment was named."""
-
-    words: tuple[str, ...]
-    moment: datetime
-    past: bool
-    ended: bool
-    roles: frozenset[MemoryRole]
-
-
-@dataclass(frozen=True)
-class LexicalScores:
-    """Lexical scores of a question, for the memories of one version of the index; see `SearchIndex.lexical`."""
-
-    version: int
-    asked: Asked
-    inside: Scores = field(repr=False)
-    around: Scores = field(repr=False)
-    sitting: Scores = field(repr=False)
+    inside: Scores
+    around: Scores
+    sitting: Scores
 
 
 @dataclass(frozen=True)

@@ -66,23 +66,20 @@ _OF_WORK = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect
 
 
 @dataclass(frozen=True)
-class Tentative:
-    """A message of which no memories are formed yet, as the search found it; the vector is 0 where it has none yet."""
+class Candidate:
+    """A memory that may stand in a context, with its vector, how well it fits and what found it.
 
-    hit: Hit
-    vector: Vector
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A memory that may fit, how well, and what found it."""
+    formed : False of a message of which no memories are formed yet
+    """
 
     memory: Memory
+    vector: Vector
     relevance: float
-    by: Hit | Reached | Tentative
+    why: tuple[str, ...]
+    formed: bool = True
 
 
-def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: SearchIndex) -> tuple[Tentative, ...]:
+def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: SearchIndex) -> tuple[Candidate, ...]:
     """Return messages that fit, but for those of which memories were formed and found meanwhile.
 
     Parameters
@@ -92,7 +89,11 @@ def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: Se
     """
     refs = {ref for hit in formed for ref in hit.memory.source_refs}
     pairs = ((hit, index.vector(hit.memory.id)) for hit in unformed if refs.isdisjoint(hit.memory.source_refs))
-    return tuple(Tentative(hit, vector) for hit, vector in pairs if vector is not None)
+    return tuple(
+        Candidate(hit.memory, vector, UNFORMED_SHARE * hit.relevance, (NOT_FORMED, *_reasons(hit)), formed=False)
+        for hit, vector in pairs
+        if vector is not None
+    )
 
 
 def ranked(
@@ -103,7 +104,7 @@ def ranked(
     limit: int,
     *,
     past: bool = False,
-    tentative: Sequence[Tentative] = (),
+    tentative: Sequence[Candidate] = (),
     asked: Vector | None = None,
 ) -> list[Recalled]:
     """Return found memories and what hangs together with them, by weight, diverse.
@@ -122,29 +123,32 @@ def ranked(
     Source: spec 10.2, 10.4, 10.6.
     """
     relevance = {hit.memory.id: hit.relevance for hit in hits}
-    found = [_Found(h.memory, h.relevance, h) for h in hits]
+    found = [(hit.memory, hit.relevance, _reasons(hit)) for hit in hits]
     for way in reached:
         memory = index.get(way.id)
         if memory is not None and way.seed in relevance and is_valid(memory, moment):
-            found.append(_Found(memory, HOP * way.weight * relevance[way.seed], way))
-    stands = (each for each in found if past or each.memory.reliability is not Reliability.SUPERSEDED)
-    pairs = [(each, index.vector(each.memory.id)) for each in stands]
-    held = [(each, vector) for each, vector in pairs if vector is not None]
-    held += [(_Found(t.hit.memory, UNFORMED_SHARE * t.hit.relevance, t), t.vector) for t in tentative]
+            why = f"hop from {way.seed} by {' '.join(way.types)}"
+            found.append((memory, HOP * way.weight * relevance[way.seed], (why,)))
+    stands = (each for each in found if past or each[0].reliability is not Reliability.SUPERSEDED)
+    pairs = ((index.vector(memory.id), memory, fit, why) for memory, fit, why in stands)
+    held = [*(Candidate(m, vector, fit, why) for vector, m, fit, why in pairs if vector is not None), *tentative]
     if not held:
         return []
-    weights = np.array([_weight(each, moment) for each, _ in held])
+    present = [gravity_now(each.memory, moment) for each in held]
+    weights = np.array(
+        [weight(each.relevance, now, each.memory.reliability) for each, now in zip(held, present, strict=True)]
+    )
     # Weights are of one question: the best one counts as 1.
     shares = weights / (weights.max() or 1.0)
-    matrix = np.stack([vector for _, vector in held])
+    matrix = np.stack([each.vector for each in held])
     near = np.zeros(len(held)) if asked is None else matrix @ asked
     return [
         Recalled(
-            memory=held[i][0].memory,
+            memory=held[i].memory,
             weight=float(weights[i]),
-            gravity=gravity_now(held[i][0].memory, moment),
-            why=_reasons(held[i][0].by),
-            formed=not isinstance(held[i][0].by, Tentative),
+            gravity=present[i],
+            why=held[i].why,
+            formed=held[i].formed,
             similarity=float(near[i]),
         )
         for i in mmr(shares, matrix, DIVERSITY, limit)
@@ -322,7 +326,7 @@ def _thread(memory: Memory, index: SearchIndex, moment: datetime) -> Iterable[tu
     """Return statements of the same message that belong to one, then the newest ones since on its subject."""
     said = Doc(memory.content or "")
     about, alone, since = telling_stems(said), not leans(said), list[Memory]()
-    for other, cosine in index.nearest_of([memory.id], LOOKED_AT).get(memory.id, ()):
+    for other, cosine in index.nearest_to(memory.id, LOOKED_AT):
         if not _is_statement(other, moment):
             continue
         text = Doc(other.content or "")
@@ -405,14 +409,5 @@ def _was_overcome(memory: Memory, moment: datetime) -> bool:
     return ended and memory.speaker is None and memory.reliability is Reliability.SUPERSEDED
 
 
-def _weight(found: _Found, moment: datetime) -> float:
-    memory = found.memory
-    return weight(found.relevance, memory.modality, gravity_now(memory, moment), memory.reliability)
-
-
-def _reasons(by: Hit | Reached | Tentative) -> tuple[str, ...]:
-    if isinstance(by, Tentative):
-        return (NOT_FORMED, *_reasons(by.hit))
-    if isinstance(by, Reached):
-        return (f"hop from {by.seed} by {' '.join(by.types)}",)
-    return tuple(f"{name} {part:.2f}" for name, part in list(by.why.items())[:PARTS_TOLD])
+def _reasons(hit: Hit) -> tuple[str, ...]:
+    return tuple(f"{name} {part:.2f}" for name, part in list(hit.why.items())[:PARTS_TOLD])

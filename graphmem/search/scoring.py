@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.maths.gravity import gravity, speed
-from graphmem.model import Matrix, Memory, Modality, Reliability, Vector
+from graphmem.model import Matrix, Memory, Reliability, Vector
 
 Scores = NDArray[np.float64]
 """One number a memory, of shape (n,)."""
@@ -20,8 +20,6 @@ LENGTH_NORM = 0.75
 """b of BM25: how much long texts are held back."""
 GRAVITY_EXPONENT = 0.02
 """How much of gravity goes into a weight: small, so that old but fitting evidence still comes (spec 10.4)."""
-TYPE_WEIGHTS = dict.fromkeys(Modality, 1.0)
-"""By modality."""
 RELIABILITY_FACTORS = {
     Reliability.RELIABLE: 1.0,
     Reliability.UNCERTAIN: 0.6,
@@ -175,7 +173,7 @@ def gravity_now(memory: Memory, now: datetime) -> float:
     return gravity(memory.gravity, days, salience=memory.salience, speed=own)
 
 
-def weight(relevance: float, modality: Modality, gravity: float, reliability: Reliability) -> float:
+def weight(relevance: float, gravity: float, reliability: Reliability) -> float:
     """Weight of a memory in a context.
 
     Parameters
@@ -187,17 +185,17 @@ def weight(relevance: float, modality: Modality, gravity: float, reliability: Re
     -------
     float in [0, 1]; never falls when relevance or gravity rises
 
-    Source: spec 10.4; type weights and the exponent of gravity were set by measurement.
+    Source: spec 10.4; by measurement all modalities weigh the same, and gravity counts little.
 
     Examples
     --------
-    >>> weight(0.8, Modality.EPISODIC, 1.0, Reliability.RELIABLE)
+    >>> weight(0.8, 1.0, Reliability.RELIABLE)
     0.8
-    >>> weight(0.8, Modality.EPISODIC, 1.0, Reliability.SUPERSEDED) == 0.8 * 0.3
+    >>> weight(0.8, 1.0, Reliability.SUPERSEDED) == 0.8 * 0.3
     True
     """
     factor = max(LEAST_FACTOR, RELIABILITY_FACTORS[reliability])
-    return float(relevance * TYPE_WEIGHTS[modality] * gravity**GRAVITY_EXPONENT * factor)
+    return float(relevance * gravity**GRAVITY_EXPONENT * factor)
 
 
 def surrounding(own: Scores, likeness: Scores, places: Rows, share: float) -> Scores:

@@ -19,6 +19,7 @@ from graphmem.model import (
     UncertaintyState,
     UncertaintyType,
 )
+from graphmem.store.changes import Changes
 from tests.conftest import Pupil, another_replica
 from tests.support.remembering import held, lived, told
 
@@ -116,5 +117,5 @@ async def test_what_was_inferred_and_never_said_is_unverified(gm: Graphmem, ann:
     assert lone_type(belief, now, acted_on=False) is wanted
     assert lone_type(belief, now, acted_on=True) is UncertaintyType.UNVERIFIED
     assert lone_type(replace(belief, reinforcement_count=1), now, acted_on=True) is None
-    many = doubted_alone([belief] * 5, DetectionContext.DRIFT, 1, now)
+    many = Changes(1, "drift", doubted_alone([belief] * 5, DetectionContext.DRIFT, now))
     assert len(many.doubts) == (2 if days > 30 else 0)

@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from graphmem.flows.detection_plan import NewStatement, conflict_candidates
+from graphmem.flows.detection_plan import conflict_candidates
 from graphmem.search.index import SearchIndex
 from graphmem.text.embedder import DIMENSION, ShippedNetwork
+from graphmem.text.revision import Revisable
 from tests.support.memories import memory
 
 
@@ -23,5 +24,5 @@ def test_a_statement_is_compared_and_no_message_of_several(said: str, compared: 
     old, new = ShippedNetwork(1).encode([known, said])
     told, index = memory("told", known, quote=known), SearchIndex(DIMENSION)
     index.put(told, old)
-    statement = NewStatement(said, told.timestamp + timedelta(days=1), new, 0.0)
+    statement = Revisable(said, said, told.timestamp + timedelta(days=1), vector=new)
     assert [each.id for each in conflict_candidates(index, statement, ())] == compared

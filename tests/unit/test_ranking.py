@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
 from graphmem.maths.gravity import boosted, gravity, speed
-from graphmem.model import Modality, Reliability
+from graphmem.model import Reliability
 from graphmem.search import scoring as ranking
 
 UNIT = st.floats(0, 1)
@@ -108,21 +108,21 @@ def test_what_fits_stays_in_the_budget_and_nothing_left_out_would_fit(costs: lis
     assert all(costs[place] > budget - spent for place in range(len(costs)) if place not in kept)
 
 
-@given(UNIT, UNIT, UNIT, st.sampled_from(Modality), st.sampled_from(Reliability))
+@given(UNIT, UNIT, UNIT, st.sampled_from(Reliability))
 def test_a_weight_grows_with_relevance_and_gravity(
-    relevance: float, present: float, more: float, modality: Modality, reliability: Reliability
+    relevance: float, present: float, more: float, reliability: Reliability
 ) -> None:
-    value = ranking.weight(relevance, modality, present, reliability)
+    value = ranking.weight(relevance, present, reliability)
     assert 0 <= value <= 1
-    assert ranking.weight(min(1.0, relevance + more), modality, present, reliability) >= value
-    assert ranking.weight(relevance, modality, min(1.0, present + more), reliability) >= value
+    assert ranking.weight(min(1.0, relevance + more), present, reliability) >= value
+    assert ranking.weight(relevance, min(1.0, present + more), reliability) >= value
 
 
 def test_an_old_fitting_memory_outweighs_a_fresh_vague_one() -> None:
-    old = ranking.weight(0.9, Modality.EPISODIC, 0.05, Reliability.RELIABLE)
-    assert old > ranking.weight(0.6, Modality.EPISODIC, 1.0, Reliability.RELIABLE)
+    old = ranking.weight(0.9, 0.05, Reliability.RELIABLE)
+    assert old > ranking.weight(0.6, 1.0, Reliability.RELIABLE)
 
 
 def test_the_reliability_factors_are_those_of_the_specification() -> None:
-    weights = [ranking.weight(1.0, Modality.EPISODIC, 1.0, reliability) for reliability in Reliability]
+    weights = [ranking.weight(1.0, 1.0, reliability) for reliability in Reliability]
     assert weights == pytest.approx([1.0, 0.6, 0.4, 0.3])

@@ -17,7 +17,6 @@ from graphmem.model import (
     LedgerCategory,
     LedgerEntry,
     Memory,
-    Modality,
     Recalled,
     Reliability,
     Remembered,
@@ -69,7 +68,7 @@ def test_a_memory_weighs_as_it_stands() -> None:
     (found,) = ranked([Hit(index.get("a") or memory("a"), 0.8, {"dense": 1.0})], (), index, NOW, 5)
     assert (found.memory.access_count, found.memory.reliability) == (7, Reliability.CONTRADICTED)
     assert found.gravity == 0.25
-    assert found.weight == pytest.approx(weight(0.8, Modality.SEMANTIC, 0.25, Reliability.CONTRADICTED))
+    assert found.weight == pytest.approx(weight(0.8, 0.25, Reliability.CONTRADICTED))
 
 
 def test_what_a_student_can_do_and_what_is_hard_are_not_mixed_up() -> None:

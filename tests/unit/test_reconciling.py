@@ -12,7 +12,6 @@ from graphmem.flows.detection_plan import (
     FEWEST,
     MOST,
     MOST_PAIRS,
-    Judged,
     MemoryPair,
     candidates,
     cycle_size,
@@ -55,7 +54,7 @@ NEW = memory("new", "I live in Paris.", timestamp=NOW - timedelta(days=2))
 
 
 def after(verdict: PairVerdict, old: Memory = OLD, new: Memory = NEW, tolerance: float = 0.5) -> Changes:
-    return reconciled([Judged(MemoryPair(old, new), verdict)], 3, NOW, tolerance)
+    return Changes(3, "drift", reconciled([(MemoryPair(old, new), verdict)], NOW, tolerance))
 
 
 @given(st.floats(0.2, 0.8), st.integers(0, 50), st.integers(1, 60))
@@ -175,7 +174,8 @@ def test_doubt_keeps_both(reading: PairVerdict) -> None:
 def test_no_memory_is_changed_twice() -> None:
     third = memory("third", timestamp=NOW - timedelta(days=1))
     reading = read(PairClass.TRUE_CONTRADICTION)
-    changes = reconciled([Judged(MemoryPair(OLD, NEW), reading), Judged(MemoryPair(NEW, third), reading)], 3, NOW, 0.5)
+    judged = [(MemoryPair(OLD, NEW), reading), (MemoryPair(NEW, third), reading)]
+    changes = Changes(3, "drift", reconciled(judged, NOW, 0.5))
     assert {update.memory_id for update in changes.of(Update)} == {"old", "new"}
     assert len(changes.doubts) == 1
 
@@ -190,7 +190,7 @@ def test_a_change_needs_more_than_two_statements_about_one_matter() -> None:
     }
     slots = {"home": "key", "moved": "key"}
     held = {name: memory(name, text, slot_key=slots.get(name)) for name, text in told.items()}
-    added = Judged(MemoryPair(held["choir"], held["sing"]), change)
-    moved = Judged(MemoryPair(held["home"], held["moved"]), change)
-    clash = Judged(added.pair, read(PairClass.TRUE_CONTRADICTION))
+    added = MemoryPair(held["choir"], held["sing"]), change
+    moved = MemoryPair(held["home"], held["moved"]), change
+    clash = added[0], read(PairClass.TRUE_CONTRADICTION)
     assert supported([added, moved, clash]) == [moved, clash]
