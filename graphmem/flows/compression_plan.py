@@ -7,15 +7,13 @@ strongest links to its nearest neighbour.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.sparse import csr_array, diags_array
+from scipy.special import entr
 
 from graphmem.maths.clustering import Labels, inside_shares, spectral_clusters
-from graphmem.maths.loss import entropy
-from graphmem.maths.neighbours import near_groups
 from graphmem.model import Edge, EdgeType, Matrix, Memory, MemoryRole, Modality, ModalityLoss, Reliability, SourceKind
 from graphmem.search.scoring import gravity_now
 
@@ -37,10 +35,8 @@ MOST_LOOKED_AT = 100_000
 """Memories that one compression looks at, the oldest first; more wait for the next one."""
 MOST_GONE = 20_000
 """Most memories by which one compression makes them fewer, in one transaction; more wait for the next one."""
-LARGE, PART = 5_000, 2_500
-"""Memories beyond which clusters are looked for in parts of the graph, and memories of a part at most."""
-AT_ONCE = 1_000
-"""Rows of likeness that are computed at once."""
+LARGE = 5_000
+"""Most memories that are compressed together; of more those of one time are."""
 LINK_WEIGHTS: Mapping[EdgeType, float] = {
     EdgeType.CONTRADICTS: 0.0,
     EdgeType.TEMPORAL_EVOLUTION: 0.0,
@@ -131,20 +127,31 @@ def planned_compression(
         (i for i, m in enumerate(graph.memories) if m.id not in protected),
         key=lambda i: (graph.memories[i].timestamp, graph.memories[i].id),
     )[:MOST_LOOKED_AT]
-    target = max(target, len(graph.memories) - MOST_GONE)
-    state = _State.of(graph, order, now)
-    untouched, cycles = len(graph.memories) - len(order), 0
-    while untouched + state.count > target and cycles < MOST_CYCLES:
+    left = max(target, len(graph.memories) - MOST_GONE) - (len(graph.memories) - len(order))
+    size = -(-len(order) // max(1, -(-len(order) // LARGE)))
+    plans = []
+    for start in range(0, len(order), max(1, size)):
+        part = order[start : start + size]
+        goal = round(left * (start + len(part)) / len(order)) - round(left * start / len(order))
+        plans.append(_planned_part(_State.of(graph, part, now), goal, seed))
+    return CompressionPlan(
+        pruned=tuple(gone for plan in plans for gone in plan.pruned),
+        clusters=tuple(cluster for plan in plans for cluster in plan.clusters),
+        cycles=max((plan.cycles for plan in plans), default=0),
+    )
+
+
+def _planned_part(state: "_State", target: int, seed: int) -> CompressionPlan:
+    """Return what to prune and to merge of memories of one time."""
+    cycles = 0
+    while state.count > target and cycles < MOST_CYCLES:
         before, cycles = state.count, cycles + 1
-        excess = untouched + state.count - target
+        excess = state.count - target
         state = state.pruned(round(PRUNED_SHARE * excess)) if cycles > 1 or excess > 1 else state
-        excess = untouched + state.count - target
-        state = state.merged(excess, seed + cycles)
+        state = state.merged(state.count - target, seed + cycles)
         if state.count == before:
             break
-    if untouched + state.count > target:
-        state = state.pruned(untouched + state.count - target)
-    return state.plan(cycles)
+    return state.pruned(max(0, state.count - target)).plan(cycles)
 
 
 @dataclass(frozen=True)
@@ -202,33 +209,20 @@ class _State:
             return self
         stays = np.ones(self.count, dtype=bool)
         stays[least] = False
-        linked = {int(i): self._linked(i, stays) for i in least}
-        # Nothing that some are linked to stays: what is nearest in meaning among their own kind takes over.
-        heirs = linked | self._like([i for i, heir in linked.items() if heir is None], stays)
-        gone = [(self.groups[i][0], None if heir is None else self.groups[heir][0]) for i, heir in heirs.items()]
+        gone = [(self.groups[i][0], self._heir(int(i), stays)) for i in least]
         return replace(self._of(np.flatnonzero(stays)), gone=(*self.gone, *gone))
 
-    def _linked(self, node: int, stays: NDArray[np.bool_]) -> int | None:
-        """Return the nearest in meaning of the nodes that one is linked to and that stay."""
+    def _heir(self, node: int, stays: NDArray[np.bool_]) -> Memory | None:
+        """Return a memory of the nearest in meaning of those that stay: linked to a node, else of its kind."""
         near = self.links.indices[self.links.indptr[node] : self.links.indptr[node + 1]]
         near = near[stays[near]]
-        return int(near[np.argmax(self.vectors[near] @ self.vectors[node])]) if len(near) else None
-
-    def _like(self, nodes: Sequence[int], stays: NDArray[np.bool_]) -> dict[int, int | None]:
-        """Return the nearest in meaning of the nodes of the same kind that stay."""
-        found: dict[int, int | None] = dict.fromkeys(nodes)
-        for kind in np.unique(self.kind[list(nodes)]) if nodes else ():
-            own = [node for node in nodes if self.kind[node] == kind]
-            left = np.flatnonzero(stays & (self.kind == kind))
-            for start in range(0, len(own) if len(left) else 0, AT_ONCE):
-                some = own[start : start + AT_ONCE]
-                nearest = left[np.argmax(self.vectors[some] @ self.vectors[left].T, axis=1)]
-                found |= dict(zip(some, map(int, nearest), strict=True))
-        return found
+        if not len(near):
+            near = np.flatnonzero(stays & (self.kind == self.kind[node]))
+        return self.groups[near[np.argmax(self.vectors[near] @ self.vectors[node])]][0] if len(near) else None
 
     def merged(self, excess: int, seed: int) -> "_State":
         """With the closest clusters made one node each, until so many nodes fewer are left."""
-        natural = _natural(self.links, seed)
+        natural = spectral_clusters(self.links, seed)
         labels = divided(self.links, natural, [len(group) for group in self.groups], MOST_TOGETHER, seed)
         # A part is merged where the cluster that it is a part of holds together.
         shares = np.zeros(int(labels.max(initial=-1)) + 1)
@@ -321,54 +315,27 @@ def _link_matrix(found: Sequence[Memory], edges: Iterable[Edge], vectors: Matrix
             columns += [b, a]
             weights += [weight, weight]
     near = _neighbours(vectors, kind)
-    n = len(found)
-    typed = coo_array((weights, (rows, columns)), shape=(n, n)).tocsr() if rows else csr_array((n, n))
-    links = csr_array(typed + near + near.T)
+    links = csr_array((weights, (np.array(rows, int), np.array(columns, int))), shape=near.shape) + near + near.T
     links.eliminate_zeros()
     return links
 
 
-def _natural(links: csr_array, seed: int) -> Labels:
-    """Spectral clusters; of a large graph in parts between which few links lie."""
-    if links.shape[0] <= LARGE:
-        return spectral_clusters(links, seed)
-    count = links.shape[0]
-    labels, taken = np.zeros(count, dtype=np.intp), 0
-    parts = divided(links, labels, np.ones(count, dtype=np.intp), PART, seed)
-    order = np.argsort(parts, kind="stable")
-    for nodes in np.split(order, np.cumsum(np.bincount(parts))[:-1]):
-        own = spectral_clusters(csr_array(links[nodes][:, nodes]), seed)
-        labels[nodes] = taken + own
-        taken += int(own.max(initial=-1)) + 1
-    return labels
-
-
 def _neighbours(vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
-    """Return the cosines of each node's nearest in meaning, of its own kind; of a large graph nearly all of them."""
-    n = len(vectors)
-    rows, columns, weights = list[Labels](), list[Labels](), list[NDArray[np.floating[Any]]]()
-    everything = np.arange(n, dtype=np.intp)
-    parts = ((everything[start : start + AT_ONCE], everything) for start in range(0, n, AT_ONCE))
-    for own, among in parts if n <= LARGE else near_groups(np.asarray(vectors, dtype=np.float32), 0):
-        most = min(MEANING_NEIGHBOURS, len(among) - 1)
-        if most < 1:
-            continue
-        cosines = vectors[own] @ vectors[among].T
-        cosines[kind[own, np.newaxis] != kind[among]] = 0.0
-        cosines[own[:, np.newaxis] == among] = 0.0
-        best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
-        found = np.take_along_axis(cosines, best, axis=1)
-        row, column = np.nonzero(found >= LIKE)
-        rows.append(own[row])
-        columns.append(among[best[row, column]])
-        weights.append(found[row, column] / 2)
-    if not rows:
-        return csr_array((n, n))
-    placed = (np.concatenate(weights).astype(np.float64), (np.concatenate(rows), np.concatenate(columns)))
-    return csr_array(coo_array(placed, shape=(n, n)))
+    """Return half the cosines of each node's nearest in meaning, of its own kind."""
+    # Imported where it is needed: it takes long.
+    from sklearn.neighbors import kneighbors_graph
+
+    links = csr_array((len(vectors), len(vectors)))
+    for nodes in (np.flatnonzero(kind == each) for each in np.unique(kind)):
+        most = min(MEANING_NEIGHBOURS, len(nodes) - 1)
+        if most > 0:
+            near = kneighbors_graph(vectors[nodes], most, mode="distance", metric="cosine").tocoo()
+            cosines = np.where(near.data <= 1 - LIKE, 1 - near.data, 0.0)
+            links += csr_array((cosines / 2, (nodes[near.row], nodes[near.col])), shape=links.shape)
+    return links
 
 
-def divided(links: csr_array, natural: Labels, sizes: Sequence[int] | Labels, most: int, seed: int) -> Labels:
+def divided(links: csr_array, natural: Labels, sizes: Sequence[int], most: int, seed: int) -> Labels:
     """Divide clusters by spectral clustering until none is larger than `most`, counted in `sizes` of the nodes."""
     labels = natural.copy()
     weight, taken = np.asarray(sizes), int(natural.max(initial=-1)) + 1
@@ -389,6 +356,24 @@ def divided(links: csr_array, natural: Labels, sizes: Sequence[int] | Labels, mo
         waiting += [cluster, *range(taken, taken + int(own.max()))]
         taken += int(own.max())
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def entropy(masses: Sequence[float]) -> float:
+    """Shannon entropy of masses taken as shares of their sum, in bits; 0 where there is no mass.
+
+    Parameters
+    ----------
+    masses : floats, 0 or more
+
+    Source: Shannon (1948); spec 13.
+
+    Examples
+    --------
+    >>> entropy([1.0, 1.0, 1.0, 1.0]), entropy([5.0]), entropy([])
+    (2.0, 0.0, 0.0)
+    """
+    total = sum(masses)
+    return abs(float(entr(np.asarray(masses) / total).sum() / np.log(2))) if total else 0.0
 
 
 def losses(

@@ -17,14 +17,13 @@ from graphmem.flows.compression_plan import (
     CompressionPlan,
     MemoryGraph,
     divided,
+    entropy,
     losses,
     planned_compression,
     protected_ids,
     target_of,
 )
 from graphmem.maths.clustering import inside_shares, spectral_clusters
-from graphmem.maths.loss import entropy
-from graphmem.maths.neighbours import near_groups
 from graphmem.model import Edge, EdgeType, SourceKind
 from graphmem.text.summary import DIGEST_CHARACTERS, summarised
 from tests.support.memories import NOW, memory
@@ -196,24 +195,10 @@ def test_parts_of_a_graph_are_bounded_and_cut_little() -> None:
     assert (parts == divided(weights, whole_graph, alone, 100, 0)).all()
 
 
-def test_near_groups_hold_nearly_all_nearest_neighbours() -> None:
-    graph = graph_of(3_000, 150)
-    cosines = graph.vectors @ graph.vectors.T
-    np.fill_diagonal(cosines, -1.0)
-    nearest = np.argsort(-cosines, axis=1)[:, :5]
-    seen, hits = list[int](), 0
-    for own, among in near_groups(graph.vectors, 0):
-        seen += own.tolist()
-        hits += int(np.isin(nearest[own], among).sum())
-    assert sorted(seen) == list(range(3_000))
-    assert hits >= 0.95 * nearest.size
-
-
 def test_a_large_graph_is_planned_as_well_as_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(600, 40)
     whole = planned_compression(graph, frozenset(), 300, NOW)
     monkeypatch.setattr(compression_plan, "LARGE", 200)
-    monkeypatch.setattr(compression_plan, "PART", 150)
     parts = planned_compression(graph, frozenset(), 300, NOW)
     assert left(graph, whole) == left(graph, parts) == 300
 
