@@ -1,6 +1,6 @@
 """Language-model budget: a day's tokens and money, per student and in all (spec 5)."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -10,9 +10,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded
 from graphmem.model import Answer, MindQuestion, Session
 from graphmem.ports import Mind, OnToken
-from graphmem.settings import Settings
 from graphmem.store import usage
-from graphmem.store.jobs import Claimed
 from graphmem.store.usage import Limits, Reserve
 
 BUDGET_TOKEN_COST = 2e-05
@@ -77,34 +75,12 @@ class BudgetedMind:
 
 @asynccontextmanager
 async def within_budget(
-    gm: Graphmem, session: Session, jobs: Sequence[Claimed], questions: int = 1
+    gm: Graphmem, session: Session, name: str, size: int, questions: int = 1
 ) -> AsyncIterator[Graphmem]:
-    """The same graphmem to run some jobs with, its `mind` limited by the day's budget (`BudgetedMind`).
+    """The same graphmem for some work, its `mind` limited by the day's budget (`BudgetedMind`).
 
-    What was set aside is given back when what the jobs did cost has been written; that belongs into the `async with`.
-
-    Parameters
-    ----------
-    gm : Graphmem
-    session : Session
-    jobs : the jobs, whose payloads tell how long a question about them can get
-    questions : int >= 0, most questions that they ask a mind
-
-    Source: spec 5, 17.
-    """
-    if _is_free(gm):
-        yield gm
-        return
-    # Jobs that are done together are known by their first one.
-    async with _reserving(gm, session, jobs[0].id, sum(len(job.payload) for job in jobs), questions) as able:
-        yield able
-
-
-@asynccontextmanager
-async def within_budget_of(
-    gm: Graphmem, session: Session, name: str, size: int, questions: int
-) -> AsyncIterator[Graphmem]:
-    """The same for a turn and other work that is no job.
+    What was set aside is given back when what the work did cost has been written; that belongs into the `async with`.
+    Nothing limits a mind that answers at once, and so spends nothing.
 
     Parameters
     ----------
@@ -116,41 +92,23 @@ async def within_budget_of(
 
     Source: spec 5, 17.
     """
-    if _is_free(gm):
+    own = gm.settings
+    limits = Limits(own.budget_student_tokens, own.budget_tokens, own.budget_student_cost, own.budget_cost)
+    if not gm.mind.seconds or limits.unlimited:
         yield gm
         return
-    async with _reserving(gm, session, name, size, questions) as able:
-        yield able
-
-
-def _is_free(gm: Graphmem) -> bool:
-    """Return whether nothing limits what the mind spends; one that answers at once spends nothing."""
-    return not gm.mind.seconds or limits_of(gm.settings).unlimited
-
-
-@asynccontextmanager
-async def _reserving(gm: Graphmem, session: Session, name: str, size: int, questions: int) -> AsyncIterator[Graphmem]:
-    limits = limits_of(gm.settings)
     wanted = most(size, questions, BUDGET_TOKEN_COST, gm.clock())
-    refuse = gm.settings.degrade == "refuse"
     mind = BudgetedMind(
-        gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, name, limits, wanted), refuse=refuse
+        gm.mind,
+        gm.offline,
+        lambda: usage.reserve(gm.graph, session, name, limits, wanted),
+        refuse=own.degrade == "refuse",
     )
     try:
         yield replace(gm, mind=mind)
     finally:
         if mind.within:
             await usage.release_budget(gm.graph, session, name, wanted.at, gm.clock())
-
-
-def limits_of(settings: Settings) -> Limits:
-    """Return the budgets that are configured."""
-    return Limits(
-        student_tokens=settings.budget_student_tokens,
-        tokens=settings.budget_tokens,
-        student_cost=settings.budget_student_cost,
-        cost=settings.budget_cost,
-    )
 
 
 def most(size: int, questions: int, token_cost: float, at: datetime) -> Reserve:

@@ -171,12 +171,14 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
         danger, false_alarm = await _heard_danger(message.text, asked, held.state.false_alarms)
-        detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
+        # Nothing is contradicted by a message that tells of danger.
+        noticing = detected(gm, session, message, reading, held.state.turns + 1) if danger is None else None
+        detecting = None if noticing is None else group.create_task(noticing)
         expected = expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
-        own = scoring.score(message, talk, state, sensed, task, await familiarising)
+        own = scoring.score(message, talk, state, sensed, task, *await familiarising)
         shaken = bool(retractions(doc.text)) or await takes_back_belief(gm, session, message, reading)
         told = _weighed(reading)
         own = scoring.levelled(own, told, state.turns, shaken=shaken)
@@ -197,7 +199,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         starts=starts,
         facts=expecting.result(),
         searched=searching.result(),
-        noticed=detecting.result(),
+        noticed=Detected() if detecting is None else detecting.result(),
     )
 
 
@@ -220,20 +222,6 @@ def _weighed(reading: MessageAnalysis) -> HeadScores | None:
     """Answers of the encoder to a message; None of one that tells nothing, or is surely school work."""
     works = not reading.passes or work_chance(reading.scores) >= SURELY_WORK
     return None if works else reading.scores
-
-
-async def _detected(
-    gm: Graphmem,
-    session: Session,
-    attempt: TurnAttempt,
-    message: Message,
-    reading: MessageAnalysis,
-    danger: Danger | None,
-) -> Detected:
-    """Return what the message contradicts; nothing where it tells of danger."""
-    if danger is not None:
-        return Detected()
-    return await detected(gm, session, message, reading, attempt.held.state.turns + 1)
 
 
 def open_doubts_of(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:
@@ -295,12 +283,15 @@ async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
     return Task(given, (await gm.embedder.embed([given]))[0], Doc(given).stems) if given else None
 
 
-async def _familiar(gm: Graphmem, session: Session, message: Message) -> scoring.Familiar:
-    """Return what of a message the student's memories know; searching waits for the same memories."""
+async def _familiar(gm: Graphmem, session: Session, message: Message) -> tuple[bool, float]:
+    """Return whether a message names an entity of the memories, and the cosine of the nearest; 0 without memories.
+
+    Searching waits for the same memories.
+    """
     index = (await open_memories(gm, session)).index
     named = any(index.holds(entity.name) for entity in doc_of(message).entities)
     nearest = [] if message.embedding is None else await asyncio.to_thread(index.nearest, message.embedding, 1)
-    return scoring.Familiar(named, nearest[0][1] if nearest else 0.0)
+    return named, nearest[0][1] if nearest else 0.0
 
 
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:

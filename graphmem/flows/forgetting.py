@@ -254,41 +254,28 @@ def without(matter: Matter, text: str) -> str:
 
 
 def changed_memories(matter: Matter, memory: Memory, others: Sequence[Memory]) -> tuple[list[Memory], list[str]]:
-    """Memories that keep the words of one, as they are without them, and ids of summaries of which nothing is left."""
-    changed, emptied = [], []
-    for other in others:
-        if other.id == memory.id:
-            continue
-        if other.role is MemoryRole.LESSON:
-            after = _lesson_without(matter, other)
-            if not after.quote or matter.is_told_by(after.content):
-                emptied.append(other.id)
-            elif after != other:
-                changed.append(after)
-            continue
-        after = replace(other, before=None) if matter.is_told_by(other.before) else other
-        if other.role is MemoryRole.SUMMARY and any(map(matter.is_told_by, _told_in(other))):
-            left = without(matter, other.content or "")
-            if not left:
-                emptied.append(other.id)
-                continue
-            kept = tuple(s for s in other.statements if not matter.is_told_by(f"{s.content} {s.quote or ''}"))
-            quote = without(matter, other.quote or "") or None
-            after = replace(after, content=left, quote=quote, statements=kept)
-        if after is not other:
-            changed.append(after)
-    return changed, emptied
+    """Memories that keep the words of one, as they are without them, and ids of those of which nothing is left."""
+    left = [(other, _left_of(matter, other)) for other in others if other.id != memory.id]
+    changed = [after for other, after in left if after is not None and after is not other]
+    return changed, [other.id for other, after in left if after is None]
 
 
-def _lesson_without(matter: Matter, lesson: Memory) -> Memory:
-    """Return a lesson without the lines that tell a matter."""
-    quote, before = without(matter, lesson.quote or ""), without(matter, lesson.before or "")
-    return replace(lesson, quote=quote, before=before or None)
-
-
-def _told_in(summary: Memory) -> Iterator[str]:
-    yield summary.words
-    yield from (f"{each.content} {each.quote or ''}" for each in summary.statements)
+def _left_of(matter: Matter, memory: Memory) -> Memory | None:
+    """Return a memory without the words that tell a matter; None of a lesson or summary that says nothing else."""
+    if memory.role is MemoryRole.LESSON:
+        quote, before = without(matter, memory.quote or ""), without(matter, memory.before or "")
+        if not quote or matter.is_told_by(memory.content):
+            return None
+        same = (quote, before) == (memory.quote, memory.before or "")
+        return memory if same else replace(memory, quote=quote, before=before or None)
+    after = replace(memory, before=None) if matter.is_told_by(memory.before) else memory
+    parts = [(each, f"{each.content} {each.quote or ''}") for each in memory.statements]
+    words = (memory.words, *(told for _, told in parts))
+    if memory.role is not MemoryRole.SUMMARY or not any(map(matter.is_told_by, words)):
+        return after
+    content, quote = without(matter, memory.content or ""), without(matter, memory.quote or "")
+    kept = tuple(each for each, told in parts if not matter.is_told_by(told))
+    return replace(after, content=content, quote=quote or None, statements=kept) if content else None
 
 
 SUBJECTS = ("text", "actual")

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
@@ -258,15 +258,6 @@ Happened = tuple[MemoryEventKind, str]
 """What happened, and the id of the memory or concern."""
 
 
-@dataclass
-class _Watched:
-    """A student's memories and concerns as they were when the marks were read."""
-
-    marks: Marks
-    standings: dict[str, MemoryStanding] = field(default_factory=dict)
-    concerns: set[str] = field(default_factory=set)
-
-
 async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[MemoryEvent, None]:
     """Stream what happens to a student's memories from now on, at most `events_seconds` after it has happened.
 
@@ -280,15 +271,25 @@ async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[Memory
     Source: spec 18.
     """
     with _counted_stream(gm, session):
-        watched = _Watched(await _marks(gm, session))
-        watched.standings = await list_standings(gm.graph, session, -1)
-        watched.concerns = set((await list_event_ids(gm.graph, session))[1])
+        marks = await _marks(gm, session)
+        standings = await list_standings(gm.graph, session, -1)
+        concerns = set((await list_event_ids(gm.graph, session))[1])
         while not await gm.background.stops_within(EVENTS_SECONDS):
+            memory_ids, concern_ids = set(standings), concerns
             try:
-                found = await _standing_changes(gm, session, watched)
+                if (now := await _marks(gm, session)) == marks:
+                    continue
+                newer = await list_standings(gm.graph, session, marks.written) if now.written > marks.written else {}
+                if now.removed > marks.removed or now.concerns != marks.concerns:
+                    memory_ids, concern_ids = map(set, await list_event_ids(gm.graph, session))
             except Unavailable:
                 # What happens meanwhile is seen as soon as Neo4j answers again.
                 continue
+            gone = sorted(standings.keys() - memory_ids)
+            found = [(MemoryEventKind.CONCERN, each) for each in sorted(concern_ids - concerns)]
+            found += happened(standings, newer, gone, compressed=now.compressions > marks.compressions)
+            standings = {i: each for i, each in (standings | newer).items() if i not in gone}
+            marks, concerns = now, concern_ids
             for kind, memory_id in found:
                 yield MemoryEvent(kind, memory_id, gm.clock())
 
@@ -312,30 +313,6 @@ async def _marks(gm: Graphmem, session: Session) -> Marks:
     if marks is None:
         raise Locked(ENDED)
     return marks
-
-
-async def _standing_changes(gm: Graphmem, session: Session, watched: _Watched) -> list[Happened]:
-    """Return what has happened since the last look; `watched` is brought up to date."""
-    marks, before = await _marks(gm, session), watched.marks
-    if marks == before:
-        return []
-    newer = await list_standings(gm.graph, session, before.written) if marks.written > before.written else {}
-    gone: list[str] = []
-    raised: list[str] = []
-    if marks.removed > before.removed or marks.concerns != before.concerns:
-        memories, concerns = await list_event_ids(gm.graph, session)
-        gone = sorted(watched.standings.keys() - set(memories))
-        raised = sorted(set(concerns) - watched.concerns)
-        watched.concerns = set(concerns)
-    found = [
-        *((MemoryEventKind.CONCERN, each) for each in raised),
-        *happened(watched.standings, newer, gone, compressed=marks.compressions > before.compressions),
-    ]
-    watched.marks = marks
-    watched.standings |= newer
-    for memory_id in gone:
-        watched.standings.pop(memory_id, None)
-    return found
 
 
 def happened(

@@ -244,7 +244,7 @@ async def set_attitude(
     known = await overlays.save_attitude(gm.graph, session, concept_id, attitude, familiarity, notes, now, retained)
     if known is None:
         raise NotFound("The student knows no such concept: reveal it first.")
-    return _as_of(known, now)
+    return as_of(known, now)
 
 
 async def practise(gm: Graphmem, who: Who, observations: Sequence[Observation]) -> None:
@@ -289,7 +289,7 @@ async def progress_of(gm: Graphmem, who: Who, known: Sequence[Known]) -> list[Co
     return [
         ConceptProgress(
             concept=each.concept,
-            familiarity=_as_of(each, now).familiarity,
+            familiarity=as_of(each, now).familiarity,
             trend=trend_at(practice.get(each.concept.id, []), now),
             last_practised=None if each.retention is None else each.retention.practised_at,
             due_at=None if each.retention is None else each.retention.due_at,
@@ -300,7 +300,7 @@ async def progress_of(gm: Graphmem, who: Who, known: Sequence[Known]) -> list[Co
     ]
 
 
-def _as_of(known: Known, now: datetime) -> Known:
+def as_of(known: Known, now: datetime) -> Known:
     """Return a known concept as familiar as it is now."""
     if known.retention is None:
         return known
@@ -320,7 +320,7 @@ async def list_overlay(
     place = "" if after is None else checked_id("after", after)
     total, found = await overlays.list_known(gm.graph, who, place, first + 1, session)
     now = gm.clock()
-    items = tuple(_as_of(each, now) for each in found[:first])
+    items = tuple(as_of(each, now) for each in found[:first])
     edge_ids = tuple(await overlays.list_discovered(gm.graph, who))
     return OverlayPage(items, total, edge_ids, items[-1].concept.id if len(found) > first else None)
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.fog import fog_of, hidden_in
-from graphmem.flows.memories import edges_by_memory, entities_by_memory, list_memories
-from graphmem.flows.overlay import find_frontier, list_overlay
+from graphmem.flows.memories import edges_by_memory, entities_by_memory
+from graphmem.flows.overlay import as_of, find_frontier
+from graphmem.flows.session_cache import check_running
 from graphmem.model import Concept, Edge, Known, Memory, NamedEntity, Session, Who, World
 from graphmem.search.scoring import gravity_now
-from graphmem.store.memories import Filter
-from graphmem.store.overlays import find_versions
+from graphmem.store.memories import Filter, list_memory_page
+from graphmem.store.overlays import find_versions, list_discovered, list_known
 from graphmem.store.world import find_stored_concept, load_world
 from graphmem.validation import PAGE_SIZE
 
@@ -83,7 +84,10 @@ async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session 
         raise InvalidInput(f"A picture shows 1 to {MOST_PICTURED} memories.")
     if await find_versions(gm.graph, who) is None:
         raise NotFound("There is no such student: `graphmem enrol` enrols one.")
-    now, held = gm.clock(), await _newest_memories(gm, who, session)
+    if session is not None:
+        await check_running(gm, session)
+    now = gm.clock()
+    held = await list_memory_page(gm.graph, who, Filter(), now, NEWEST_PICTURED, None, session)
     gravity = {each.id: gravity_now(each, now) for each in held}
     shown = sorted(held, key=lambda each: (-gravity[each.id], each.id))[:most]
     ids = [each.id for each in shown]
@@ -123,27 +127,17 @@ async def pictured_overlay(gm: Graphmem, who: Who) -> OverlayPicture:
     world = await load_world(gm.graph, who.institution)
     if not world.concepts:
         raise NotFound("This institution has no world: `graphmem import-world` imports one.")
-    known: dict[str, Known] = {}
-    discovered: frozenset[str] = frozenset()
-    after: str | None = None
-    while True:
-        page = await list_overlay(gm, who, PAGE_SIZE, after)
-        known |= {each.concept.id: each for each in page.items}
-        discovered = frozenset(page.edge_ids)
-        if (after := page.next) is None:
-            break
+    _, known = await list_known(gm.graph, who, "", len(world.concepts))
+    discovered = await list_discovered(gm.graph, who)
     frontier = await find_frontier(gm, who, PAGE_SIZE)
-    return OverlayPicture(gm.clock(), world, known, frozenset(each.id for each in frontier), discovered)
-
-
-async def _newest_memories(gm: Graphmem, who: Who, session: Session | None) -> list[Memory]:
-    held, after = list[Memory](), None
-    while len(held) < NEWEST_PICTURED:
-        page = await list_memories(gm, who, Filter(), PAGE_SIZE, after, session)
-        held += page.items
-        if (after := page.next) is None:
-            break
-    return held
+    now = gm.clock()
+    return OverlayPicture(
+        at=now,
+        world=world,
+        known={each.concept.id: as_of(each, now) for each in known},
+        frontier=frozenset(each.id for each in frontier),
+        discovered=frozenset(discovered),
+    )
 
 
 def _namesakes(entities: Iterable[NamedEntity]) -> dict[str, str]:

@@ -112,18 +112,6 @@ def _or_nothing(vector: Vector | None, like: Vector) -> Vector:
 
 
 @dataclass(frozen=True)
-class Familiar:
-    """What the student's memories know of a message.
-
-    named : it names an entity of theirs
-    likest : cosine of the memory nearest to it; 0 where there is none
-    """
-
-    named: bool = False
-    likest: float = 0.0
-
-
-@dataclass(frozen=True)
 class Score:
     """Scores of a message, computed before any mind is asked (spec 4 to 6).
 
@@ -160,7 +148,8 @@ def score(
     state: State,
     sensed: Sensed,
     task: Task | None = None,
-    familiar: Familiar | None = None,
+    named: bool = False,
+    likest: float = 0.0,
 ) -> Score:
     """Score a message against the conversation and what was expected of it.
 
@@ -171,10 +160,10 @@ def score(
     state : State
     sensed : Sensed, what the models make of it
     task : Task, what the talk is about, if that is known
-    familiar : Familiar, what the student's memories know of it; None where there are none
+    named : it names an entity of the student's memories
+    likest : cosine of the memory nearest to it; 0 where there is none
     """
-    window, familiar = known[-SURPRISE_WINDOW:], familiar or Familiar()
-    vector = vector_of(message)
+    window, vector = known[-SURPRISE_WINDOW:], vector_of(message)
     parts = _surprise_parts(message, window, task)
     error = None if sensed.match is None else surprise.prediction_error(sensed.match, sensed.likely)
     surprising = surprise.combined(surprise.message_surprise(parts), error, sensed.told)
@@ -185,9 +174,9 @@ def score(
     said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
     rate = features.messages_per_minute([*said, now], now)
     latest = max((m.at.timestamp() for m in window), default=now)
-    distance = min(features.distance(stacked_vectors(window, len(vector)), vector), 1.0 - familiar.likest)
+    distance = min(features.distance(stacked_vectors(window, len(vector)), vector), 1.0 - likest)
     values = importance.Features(
-        mentioned=float(familiar.named or matching.named(doc_of(message), [state.companion.name])),
+        mentioned=float(named or matching.named(doc_of(message), [state.companion.name])),
         recency=features.recency(now - latest),
         heat=importance.activity(rate),
         expertise=_expertise(doc_of(message), state.companion.expertise, task),

@@ -13,27 +13,18 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, GraphmemError, Locked, NotFound
 from graphmem.flows.ending import with_stems
 from graphmem.flows.uncertainty_plan import settled_sides, with_related
-from graphmem.model import UNSETTLED, Fact, Matrix, Memory, Session, Standing, Uncertainty, Vector, Who
+from graphmem.model import UNSETTLED, Fact, Matrix, Memory, Session, Standing, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, students, uncertainties
 from graphmem.store.changes import (
     Changes,
     Corrected,
     Deleted,
-    New,
-    Promotion,
-    Reinforced,
-    Restored,
-    Revival,
-    Rewritten,
-    Tolerance,
-    Update,
     Written,
     write,
 )
 from graphmem.store.jobs import Finished
 from graphmem.store.memories import LoadedMemory, MemoriesState
-from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import doc_of
 from graphmem.text.profile import ProfilePart, load_profile_model
 
@@ -245,8 +236,7 @@ async def write_planned(
                 raise NotFound("There is no such student or memory.")
             return None
         if written.current:
-            async with gm.memory_lock(session):
-                await apply_changes(gm, session, changes)
+            await _read_written(gm, session, changes, held.version + 1)
             return changes
         await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: try again.")
@@ -277,68 +267,18 @@ async def with_feedback(gm: Graphmem, session: Session, changes: Changes, held: 
     return with_related(changes, await memories.list_edges(gm.graph, session, sides), held.index) if sides else changes
 
 
-async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> None:
-    """Change the memories that this process holds as they were written; what was locked or read meanwhile stays."""
-    held = gm.memories(session)
-    if held is None or held.version != changes.known:
-        return
+async def _read_written(gm: Graphmem, session: Session, changes: Changes, version: int) -> None:
+    """Read what was just written into the memories that this process holds."""
+    if changes.ends_facts:
+        gm.drop(session)
     if changes.of(Deleted):
         gm.cache.drop_memories(session)
         return
-    changed = _changed_memories(held, changes)
-    if changes.ends_facts:
-        gm.drop(session)
-    entries, ledger_rows = {kept.entry.id: kept.entry for kept in held.ledger}, changes.of(Promotion)
-    ids = [*changes.ended, *(row.id for row in changes.of(Revival))]
-    touched = [memory for memory in map(held.index.get, ids) if memory is not None]
-    again = any(not entries[p.entry.id].is_active for p in ledger_rows if p.entry.id in entries)
-    again = again or any(p.memory_id in changes.ended for p in ledger_rows)
-    if again or any(memory.in_ledger for memory in touched) or not entries.keys().isdisjoint(changes.ended):
-        # Ledger entries were closed with their memories, or opened again: they are read anew.
-        gm.cache.drop_memories(session)
-        return
-    linked = {p.memory_id for p in ledger_rows}
     try:
-        standings, edges = await memories.list_linked(gm.graph, session, held.version, MIN_WEIGHT)
+        await open_memories(gm, session, version)
     except GraphmemError:
         # The changes are written: what cannot be brought up to date now is read anew when it is needed.
         gm.cache.drop_memories(session)
-        return
-    if changed:
-        now = [replace(memory, in_ledger=memory.in_ledger or memory.id in linked) for memory, _ in changed.values()]
-        await asyncio.to_thread(_put, gm, held, now, np.stack([vector for _, vector in changed.values()]))
-    # Turns have used memories since the changes were planned.
-    held.index.renew(standings)
-    held.edges.replace(edges)
-    new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in ledger_rows if p.entry.id not in entries)
-    standing = replace(held, version=held.version + 1, ledger=(*new, *held.ledger), doubts=_doubts(held, changes))
-    tolerance = [held.tolerance, *(row.value for row in changes.of(Tolerance))][-1]
-    gm.cache.put(session, replace(standing, tolerance=tolerance))
-
-
-def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[Memory, Vector]]:
-    """Return memories that are new or otherwise once changes are written, with their vectors."""
-    written: tuple[New | Restored | Rewritten, ...] = (*changes.of(New), *changes.of(Restored), *changes.of(Rewritten))
-    changed = {each.memory.id: (each.memory, each.vector) for each in written}
-    for memory in (each.memory for each in changes.of(Reinforced)):
-        vector = held.index.vector(memory.id)
-        if vector is not None and memory.id not in changed:
-            changed[memory.id] = memory, vector
-    for update in changes.of(Update):
-        known, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)
-        if update.memory_id not in changed and known is not None and vector is not None:
-            changed[update.memory_id] = known, vector
-        if update.memory_id in changed:
-            memory, vector = changed[update.memory_id]
-            changed[update.memory_id] = replace(memory, **update.values), vector
-    return changed
-
-
-def _doubts(held: OpenMemories, changes: Changes) -> tuple[Uncertainty, ...]:
-    """Return the doubts that are not settled once changes are written."""
-    changed = (each.uncertainty for each in changes.of(Recorded))
-    standing = {doubt.id: doubt for doubt in (*held.doubts, *changed)}
-    return tuple(doubt for doubt in standing.values() if doubt.state in UNSETTLED)
 
 
 async def check_running(gm: Graphmem, session: Session) -> None:

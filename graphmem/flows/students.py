@@ -175,12 +175,11 @@ class CompanionChange:
         ------
         InvalidInput    a text is empty or too long, or there are too many concepts
         """
-        if self.name is not None:
-            checked_text("name", self.name, NAME_CHARACTERS)
-        if self.persona is not None:
-            checked_text("persona", self.persona, PERSONA_CHARACTERS)
-        for concept in self.expertise or ():
-            checked_text("expertise", concept, NAME_CHARACTERS)
+        texts = [("name", self.name, NAME_CHARACTERS), ("persona", self.persona, PERSONA_CHARACTERS)]
+        texts += [("expertise", each, NAME_CHARACTERS) for each in self.expertise or ()]
+        for field_name, value, most in texts:
+            if value is not None:
+                checked_text(field_name, value, most)
         if len(self.expertise or ()) > MOST_EXPERTISE:
             raise InvalidInput(f"expertise holds {len(self.expertise or ())} concepts: name at most {MOST_EXPERTISE}.")
         return replace(

@@ -15,7 +15,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
 from graphmem.flows import scoring
 from graphmem.flows import turn_plan as plan
-from graphmem.flows.budget import within_budget_of
+from graphmem.flows.budget import within_budget
 from graphmem.flows.concern import decided_danger, raised_by_turn
 from graphmem.flows.findings import Incoming as Incoming
 from graphmem.flows.findings import TurnAttempt, find_in_message, open_doubts_of, with_vector
@@ -172,7 +172,7 @@ async def _attempt(
             held = await _unlocked(gm, session, before.state)
         attempt = TurnAttempt(incoming, reading, embedding, held, on_token, now)
         name, asked = f"turn-{incoming.turn_id}", _most_bytes(attempt)
-        async with within_budget_of(replace(gm, mind=mind), session, name, asked, TURN_QUESTIONS) as able:
+        async with within_budget(replace(gm, mind=mind), session, name, asked, TURN_QUESTIONS) as able:
             thought = await _think(able, session, attempt)
             return await _written(able, session, attempt, thought)
 

@@ -3,15 +3,17 @@
 import csv
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.world_plan import WorldChanges, WorldDraft, plan_import, ranked_concepts, searched_text
+from graphmem.flows.world_plan import WorldDraft, plan_import, ranked_concepts, searched_text
 from graphmem.model import MAIN_WORLD, Concept, Imported, WorldEdge, WorldEdgeType
 from graphmem.ports import Embedder
 from graphmem.samples import SAMPLES, sample_worlds
@@ -88,8 +90,13 @@ async def import_world(
     checked_new_id("world", name, in_paths=False)
     before = await store.load_world(gm.graph, institution)
     _, changes = plan_import(before, draft, replace=replace, name=name)
-    steps = _import_steps(gm, institution, name, changes)
-    # Each concept that is written is embedded, too.
+    # In the order that one rests on another; each concept that is written is embedded, too.
+    steps: Sequence[tuple[Sequence[Any], Callable[[Sequence[Any]], Awaitable[None]]]] = (
+        (changes.gone_edges, partial(store.delete_world_edges, gm.graph, institution)),
+        (changes.gone_concepts, partial(store.delete_concepts, gm.graph, institution)),
+        (changes.concepts, lambda some: store.save_concepts(gm.graph, institution, name, some, gm.clock())),
+        (changes.edges, partial(store.save_world_edges, gm.graph, institution)),
+    )
     total, done = sum(len(changed) for changed, _ in steps) + len(changes.concepts), 0
 
     async def written(count: int) -> None:
@@ -108,18 +115,6 @@ async def import_world(
     await embed_world(gm.graph, gm.embedder, institution, written)
     await store.finish_import(gm.graph, institution, name)
     return Imported(len(draft.concepts), len(draft.edges))
-
-
-def _import_steps(
-    gm: Graphmem, institution: str, name: str, changes: WorldChanges
-) -> Sequence[tuple[Sequence[Any], Callable[[Sequence[Any]], Awaitable[None]]]]:
-    """Return what is to be written, in the order that one rests on another, each with the function that writes it."""
-    return (
-        (changes.gone_edges, partial(store.delete_world_edges, gm.graph, institution)),
-        (changes.gone_concepts, partial(store.delete_concepts, gm.graph, institution)),
-        (changes.concepts, lambda some: store.save_concepts(gm.graph, institution, name, some, gm.clock())),
-        (changes.edges, partial(store.save_world_edges, gm.graph, institution)),
-    )
 
 
 async def embed_world(
@@ -171,51 +166,23 @@ async def list_concepts(
     checked_count("first", first, PAGE_SIZE)
     place = "" if after is None else checked_id("after", after)
     if search is not None and search.strip():
-        hits = await _search(gm, institution, checked_text("search", search, SEARCH_LIMIT), domain)
-        return _page_of(hits, first, place)
-    total, found = await store.list_concept_page(gm.graph, institution, domain, place, first + 1)
+        (vector,) = await gm.embedder.embed([checked_text("search", search, SEARCH_LIMIT)])
+        hits = await store.search_concepts(gm.graph, institution, search, vector, domain, MOST_FOUND)
+        ranked = ranked_concepts(search, hits)
+        ids = [each.id for each in ranked]
+        start = ids.index(place) + 1 if place in ids else len(ids) if place else 0
+        total, found = len(ids), ranked[start : start + first + 1]
+    else:
+        total, found = await store.list_concept_page(gm.graph, institution, domain, place, first + 1)
     items = tuple(found[:first])
     return ConceptPage(items, total, items[-1].id if len(found) > first else None)
 
 
-async def _search(gm: Graphmem, institution: str, search: str, domain: str | None) -> list[Concept]:
-    (vector,) = await gm.embedder.embed([search])
-    found = await store.search_concepts(gm.graph, institution, search, vector, domain, MOST_FOUND)
-    return ranked_concepts(search, found)
+class _GivenWorld(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
 
-
-def _page_of(found: list[Concept], first: int, after: str) -> ConceptPage:
-    start = next((i + 1 for i, each in enumerate(found) if each.id == after), 0)
-    if after and not start:
-        return ConceptPage((), len(found), None)
-    items = tuple(found[start : start + first])
-    return ConceptPage(items, len(found), items[-1].id if len(found) > start + first else None)
-
-
-class _Given(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _GivenConcept(_Given):
-    id: str
-    name: str
-    aliases: list[str] = []
-    description: str | None = None
-    domain: str | None = None
-    grade: int | None = None
-    misconceptions: list[str] = []
-
-
-class _GivenEdge(_Given):
-    id: str
-    from_id: str = Field(alias="fromId")
-    to_id: str = Field(alias="toId")
-    type: str
-
-
-class _GivenWorld(_Given):
-    concepts: list[_GivenConcept]
-    edges: list[_GivenEdge] = []
+    concepts: list[Concept]
+    edges: list[WorldEdge] = []
 
 
 def find_world(given: str) -> Path:
@@ -258,9 +225,10 @@ def _of_json(path: Path, text: str) -> WorldDraft:
     except ValidationError as e:
         told = [f"{'.'.join(map(str, each['loc'])) or path.name}: {each['msg']}" for each in e.errors()[:20]]
         raise InvalidInput(f"{path} is not the JSON of a world:\n" + "\n".join(told)) from None
-    concepts = [(f"concepts.{i}", _concept(each.model_dump())) for i, each in enumerate(found.concepts)]
-    edges = [(f"edges.{i}", WorldEdge(**each.model_dump())) for i, each in enumerate(found.edges)]
-    return WorldDraft(concepts, edges)
+    return WorldDraft(
+        [(f"concepts.{i}", _stripped(each)) for i, each in enumerate(found.concepts)],
+        [(f"edges.{i}", each) for i, each in enumerate(found.edges)],
+    )
 
 
 def _of_csv(path: Path, text: str) -> WorldDraft:
@@ -278,8 +246,9 @@ def _of_csv(path: Path, text: str) -> WorldDraft:
         if grade and not grade.isdecimal():
             faults.append(f"{place}: the grade is {grade!r}: write a school year as a whole number, or nothing.")
             continue
-        several = {column: _several(row.get(column)) for column in ("aliases", "misconceptions")}
-        concepts.append((place, _concept(row | several | {"grade": int(grade) if grade else None})))
+        aliases, misconceptions = (tuple(_several(row.get(column))) for column in ("aliases", "misconceptions"))
+        told = row.get("description"), row.get("domain"), int(grade) if grade else None
+        concepts.append((place, _stripped(Concept(row["id"], row["name"], aliases, *told, misconceptions))))
         for column, kind in LINKS.items():
             for other in _several(row.get(column)):
                 edges.append((place, WorldEdge(f"{other} {kind} {row['id']}", other, row["id"], kind)))
@@ -292,13 +261,13 @@ def _several(value: str | None) -> list[str]:
     return [each.strip() for each in (value or "").split("|") if each.strip()]
 
 
-def _concept(given: dict[str, Any]) -> Concept:
-    return Concept(
-        given["id"].strip(),
-        given["name"].strip(),
-        tuple(alias.strip() for alias in given["aliases"]),
-        given.get("description") or None,
-        given.get("domain") or None,
-        given["grade"],
-        tuple(each.strip() for each in given["misconceptions"]),
+def _stripped(given: Concept) -> Concept:
+    return replaced(
+        given,
+        id=given.id.strip(),
+        name=given.name.strip(),
+        aliases=tuple(map(str.strip, given.aliases)),
+        description=given.description or None,
+        domain=given.domain or None,
+        misconceptions=tuple(map(str.strip, given.misconceptions)),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict
-from graphmem.flows.budget import within_budget_of
+from graphmem.flows.budget import within_budget
 from graphmem.flows.session_cache import open_memories
 from graphmem.llm.summary import SHOWN_STATEMENT
 from graphmem.model import Compression, CompressionTrigger, Session
@@ -26,7 +26,7 @@ async def compress_within_budget(
 
     # About the bytes of statements that one question is about.
     asked = compression.GROUPS_AT_ONCE * MOST_TOGETHER * SHOWN_STATEMENT
-    async with within_budget_of(gm, session, "compress", asked, compression.MODEL_QUESTIONS) as able:
+    async with within_budget(gm, session, "compress", asked, compression.MODEL_QUESTIONS) as able:
         return await compression.compress(able, session, trigger=trigger, to=to, preview=preview)
 
 

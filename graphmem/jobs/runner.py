@@ -202,7 +202,9 @@ async def _run_group(gm: Graphmem, session: Session, group: Sequence[Claimed]) -
 
 
 async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], handler: Handler) -> int:
-    async with within_budget(gm, session, group, handler.questions) as able:
+    # Jobs that are done together are known by their first one.
+    size = sum(len(job.payload) for job in group)
+    async with within_budget(gm, session, group[0].id, size, handler.questions) as able:
         try:
             return await handler.run(able, session, group)
         except (Unavailable, Locked):

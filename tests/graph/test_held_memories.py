@@ -123,7 +123,7 @@ async def test_what_cannot_be_read_after_a_write_is_read_anew(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_text = await lived(gm, ann, (BAKERY, SAILS))
-    await open_memories(gm, ann.session)
+    record = await doubted(gm, ann.session, by_text[BAKERY], by_text[SAILS])
     run = gm.graph.run
 
     async def failing(name: str, *args: object, **params: object) -> object:
@@ -133,6 +133,6 @@ async def test_what_cannot_be_read_after_a_write_is_read_anew(
 
     with monkeypatch.context() as patched:
         patched.setattr(gm.graph, "run", failing)
-        await doubted(gm, ann.session, by_text[BAKERY], by_text[SAILS])
+        await resolve_uncertainty(gm, ann.session, record.id, Settling(Resolution.MANUAL, by_text[SAILS].id))
     assert gm.memories(ann.who) is None
     await assert_in_step(ann, gm)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from graphmem.app import Graphmem
-from graphmem.flows.session_cache import apply_changes, memories_now
+from graphmem.flows.session_cache import memories_now, open_memories
 from graphmem.model import (
     Classify,
     DetectionContext,
@@ -51,7 +51,7 @@ async def doubted(gm: Graphmem, session: Session, a: Memory, b: Memory | None, *
     written = await write(gm.graph, session, kept, gm.clock())
     assert written is not None
     assert written.current
-    await apply_changes(gm, session, kept)
+    await open_memories(gm, session, held.version + 1)
     return record
 
 
