@@ -43,37 +43,6 @@ LOG_LINES = 12
 
 
 @dataclass(frozen=True)
-class LocalNeo4j:
-    """A running local Neo4j, and how to reach it."""
-
-    bolt_uri: str
-    http_uri: str
-    browser_url: str
-    user: str
-    password: str = field(repr=False)
-    pid: int
-    home: Path
-
-
-@dataclass(frozen=True)
-class Status:
-    """Status of the local Neo4j of a home; addresses are None before its first start.
-
-    `running` is the process, `answers` is Bolt, `bytes_on_disk` is all that it takes in its home.
-    """
-
-    running: bool
-    answers: bool
-    pid: int | None
-    bolt_uri: str | None
-    http_uri: str | None
-    browser_url: str | None
-    version: str
-    home: Path
-    bytes_on_disk: int
-
-
-@dataclass(frozen=True)
 class Record:
     """Record of the last start, kept in `server.json`: its process, ports and version."""
 
@@ -96,6 +65,34 @@ class Record:
     def browser_url(self) -> str:
         """Neo4j Browser, with the address to connect to filled in."""
         return f"{self.http_uri}/browser/?connectURL={quote(self.bolt_uri, safe='')}"
+
+
+@dataclass(frozen=True)
+class LocalNeo4j(Record):
+    """A running local Neo4j, and how to reach it."""
+
+    pid: int
+    home: Path
+    password: str = field(repr=False)
+    user: str = USER
+
+
+@dataclass(frozen=True)
+class Status:
+    """Status of the local Neo4j of a home; addresses are None before its first start.
+
+    `running` is the process, `answers` is Bolt, `bytes_on_disk` is all that it takes in its home.
+    """
+
+    running: bool
+    answers: bool
+    pid: int | None
+    bolt_uri: str | None
+    http_uri: str | None
+    browser_url: str | None
+    version: str
+    home: Path
+    bytes_on_disk: int
 
 
 def _silent(_: str) -> None:
@@ -418,14 +415,4 @@ def _check_access(record: Record, folder: Path) -> None:
 
 
 def _reached(record: Record, folder: Path) -> LocalNeo4j:
-    if record.pid is None:
-        raise AssertionError("a server that runs has a process id")
-    return LocalNeo4j(
-        bolt_uri=record.bolt_uri,
-        http_uri=record.http_uri,
-        browser_url=record.browser_url,
-        user=USER,
-        password=install.password(folder),
-        pid=record.pid,
-        home=folder.parent,
-    )
+    return LocalNeo4j(**vars(record), home=folder.parent, password=install.password(folder))

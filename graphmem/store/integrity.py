@@ -155,35 +155,17 @@ def _read_notes(
 async def _touched_nodes(graph: Graph, who: Who, touched: Touched) -> dict[str, Element]:
     if not (places := {*touched.nodes, *touched.gone}):
         return {}
-    ids: dict[str, list[str]] = {label: [] for label in INSIDE}
-    for label, node_id in places:
-        ids[label].append(node_id)
-    rows = await graph.run(
-        "integrity/list_nodes",
-        who,
-        student=bool(ids.pop("Student")),
-        companion=bool(ids.pop("Companion")),
-        sources=[each.split(":", 1) for each in ids.pop("Source")],
-        ids=ids,
-    )
+    ids = {label: [node_id for other, node_id in places if other == label] for label in INSIDE}
+    rows = await graph.run("integrity/list_nodes", who, ids=ids)
     return {element.name: element for element in map(_node_element, rows)}
 
 
 async def _touched_edges(graph: Graph, who: Who, touched: Touched) -> dict[str, Element]:
     if not touched.edges:
         return {}
-    places: dict[str, list[tuple[str, str]]] = {label: [] for label in (*INSIDE, "Concept", "Discovered")}
-    for label, node_id, kind in touched.edges:
-        places[label].append((node_id, kind))
-    rows = await graph.run(
-        "integrity/list_edges",
-        who,
-        companion=bool(places.pop("Companion")),
-        sources=[[*node_id.split(":", 1), kind] for node_id, kind in places.pop("Source")],
-        concepts=[node_id for node_id, _ in places.pop("Concept")],
-        discovered=[node_id for node_id, _ in places.pop("Discovered")],
-        places={label: [list(place) for place in found] for label, found in places.items()},
-    )
+    labels = (*INSIDE, "Concept", "Discovered")
+    places = {label: [[node_id, kind] for other, node_id, kind in touched.edges if other == label] for label in labels}
+    rows = await graph.run("integrity/list_edges", who, places=places)
     return {element.name: element for element in _edge_elements(rows, who)}
 
 

@@ -31,7 +31,7 @@ from graphmem.model import (
 from graphmem.store import usage as usages
 from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Touched, Transaction
-from graphmem.store.jobs import NewJob, pages, sealed_job
+from graphmem.store.jobs import NewJob, sealed_job
 from graphmem.store.nodes import from_row, opened, stored
 from graphmem.store.rows import NodeSealer, from_ms, moment, readable
 from graphmem.store.tampering import Damage, only_intact, report
@@ -257,7 +257,7 @@ async def list_unanswered(graph: Graph, session: Session) -> list[StoredTurn]:
 
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
     """Session tokens of students with messages nobody answered in time, read in pages; `turn/list_stranded`."""
-    rows = pages(graph, "turn/list_stranded", limit, before=before, now=now)
+    rows = graph.pages("turn/list_stranded", limit, before=before, now=now)
     return [bytes(row["token"]).decode() async for row in rows]
 
 
