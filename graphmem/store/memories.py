@@ -350,25 +350,18 @@ def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes
     parts = [each.vector for each in memory.statements if each.vector is not None]
     if len(parts) != len(memory.statements):
         raise ValueError("a statement of a summary needs its embedding")
-    if not parts:
-        return place.seal_vector("embedding", vector)
-    return place.seal_vectors("embedding", vector, parts)
-
-
-def _opened_vectors(memory: Memory, vector: Vector, parts: Sequence[Vector]) -> LoadedMemory:
-    """Return a memory with its embedding, and its statements with theirs."""
-    if not parts:
-        return LoadedMemory(memory, vector)
-    statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
-    return LoadedMemory(replace(memory, statements=statements), vector)
+    return place.seal_vector("embedding", vector, parts)
 
 
 def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
+    """Return a memory with its embedding, and its statements with theirs."""
     memory, sealed = _read_memory(row, label, refs, session), row.get("embedding")
     if sealed is None:
         return LoadedMemory(memory, None)
     place = NodeSealer(session.keys, session, "Memory", row["id"])
-    return _opened_vectors(memory, *place.vectors("embedding", sealed, len(memory.statements)))
+    vector, parts = place.vectors("embedding", sealed, len(memory.statements))
+    statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
+    return LoadedMemory(replace(memory, statements=statements) if parts else memory, vector)
 
 
 def _read_memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:

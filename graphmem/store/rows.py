@@ -112,33 +112,29 @@ class NodeSealer:
         """Seal anything JSON can say as `boxed` opens it."""
         return sealing.seal_for(lock, self._who, json.dumps(value, ensure_ascii=False))
 
-    def seal_vector(self, field: str, vector: Vector) -> bytes | list[float]:
-        """Seal an embedding; readable it is a list of numbers."""
-        floats = np.asarray(vector, dtype=np.float32)
+    def seal_vector(self, field: str, vector: Vector, parts: Sequence[Vector] = ()) -> bytes | list[float]:
+        """Seal an embedding and, after it in half precision, those of its parts; readable it is a list of numbers."""
+        own, halves = np.asarray(vector, dtype=np.float32), [np.asarray(part, dtype=np.float16) for part in parts]
         if self._keys.clear:
-            return [float(each) for each in floats]
-        return sealing.seal_bytes(self._keys, self._who, (*self._place, field), floats.tobytes())
-
-    def seal_vectors(self, field: str, vector: Vector, parts: Sequence[Vector]) -> bytes | list[float]:
-        """Seal an embedding and, after it in half precision, those of its parts."""
-        halves = [np.asarray(part, dtype=np.float16) for part in parts]
-        if self._keys.clear:
-            return [float(each) for each in np.concatenate([np.asarray(vector, dtype=np.float32), *halves])]
-        own = np.asarray(vector, dtype=np.float32).tobytes()
-        together = b"".join([own, *(half.tobytes() for half in halves)])
+            return [float(each) for each in np.concatenate([own, *halves])]
+        together = b"".join([own.tobytes(), *(half.tobytes() for half in halves)])
         return sealing.seal_bytes(self._keys, self._who, (*self._place, field), together)
 
     def vectors(self, field: str, sealed: bytes | list[float], count: int) -> tuple[Vector, list[Vector]]:
-        """Open an embedding that `count` parts follow, and those."""
-        if not count:
-            return self.vector(field, sealed), []
+        """Open an embedding of shape (dimension,) that `count` parts follow, and those."""
         if isinstance(sealed, list):
-            rows = self.vector(field, sealed).reshape(count + 1, -1)
+            if not self._keys.clear:
+                raise Tampered.at(*self._place, field)
+            rows = np.asarray(sealed, dtype=np.float32).reshape(count + 1, -1)
             return rows[0], list(rows[1:])
         opened = self._opened(field, sealed)
         dimension = len(opened) // (4 + 2 * count)
         halves = np.frombuffer(opened[4 * dimension :], dtype=np.float16).reshape(count, dimension)
         return np.frombuffer(opened[: 4 * dimension], dtype=np.float32), list(halves.astype(np.float32))
+
+    def vector(self, field: str, sealed: bytes | list[float]) -> Vector:
+        """Open an embedding without parts."""
+        return self.vectors(field, sealed, 0)[0]
 
     def text(self, field: str, sealed: Stored) -> str:
         """Open a text."""
@@ -152,14 +148,6 @@ class NodeSealer:
         """Open what `seal_packed` sealed: JSON, no longer compressed."""
         opened = self._opened(field, sealed)
         return opened if self._keys.clear else decompress(opened)
-
-    def vector(self, field: str, sealed: bytes | list[float]) -> Vector:
-        """Open an embedding, of shape (dimension,)."""
-        if isinstance(sealed, list):
-            if not self._keys.clear:
-                raise Tampered.at(*self._place, field)
-            return np.asarray(sealed, dtype=np.float32)
-        return np.frombuffer(self._opened(field, sealed), dtype=np.float32)
 
     def _opened(self, field: str, sealed: Stored) -> bytes:
         return sealing.opened_value(self._keys, self._who, (*self._place, field), sealed)
