@@ -22,7 +22,7 @@ STUDENTS_AT_ONCE, NODES_AT_ONCE, EDGES_FROM = 200, 500, 1_000
 """Students that are listed at once, nodes and relationships that one transaction writes, nodes whose edges are read."""
 BYTES, TIME, DATE = "$bytes", "$time", "$date"
 
-_READERS: Mapping[str, Callable[[str], Any]] = {
+_UNTAGGED_BY: Mapping[str, Callable[[str], Any]] = {
     BYTES: base64.b64decode,
     TIME: datetime.fromisoformat,
     DATE: date.fromisoformat,
@@ -186,7 +186,7 @@ def _tagged(value: Any) -> dict[str, str]:
 
 def _untagged(told: dict[str, Any]) -> Any:
     tag = next(iter(told), "")
-    return _READERS[tag](told[tag]) if len(told) == 1 and tag in _READERS else told
+    return _UNTAGGED_BY[tag](told[tag]) if len(told) == 1 and tag in _UNTAGGED_BY else told
 
 
 NAMED_BY = ("content", "text", "name", "reasoning", "display_name", "ref", "id")
