@@ -15,8 +15,7 @@ from graphmem.errors import Conflict, InvalidInput, SetupError
 from graphmem.model import Who
 from graphmem.store import schema
 from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.nodes import from_row
-from graphmem.store.rows import batches
+from graphmem.store.nodes import batches, from_row
 
 STUDENTS_AT_ONCE, NODES_AT_ONCE, EDGES_FROM = 200, 500, 1_000
 """Students that are listed at once, nodes and relationships that one transaction writes, nodes whose edges are read."""

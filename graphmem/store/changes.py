@@ -32,8 +32,7 @@ from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.memories import label_of, reinforced_properties, sealed_memory, stored_compression, stored_value
-from graphmem.store.nodes import clear_properties, stored
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer, clear_properties, stored
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.surprises import RESPONSE
 from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty

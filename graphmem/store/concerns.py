@@ -19,8 +19,7 @@ from graphmem.model import (
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
 from graphmem.store.ledger import keep_entry, sealed_ledger_entry
-from graphmem.store.nodes import CONCERN_NODE, clear_properties, from_row, opened
-from graphmem.store.rows import NodeSealer, readable
+from graphmem.store.nodes import CONCERN_NODE, NodeSealer, clear_properties, from_row, opened, readable
 from graphmem.store.tampering import only_intact
 
 

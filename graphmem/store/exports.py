@@ -13,8 +13,7 @@ from graphmem.store.document import KnownPart
 from graphmem.store.graph import Graph, Row
 from graphmem.store.jobs import Kind
 from graphmem.store.ledger import entry_id
-from graphmem.store.nodes import NODE_KINDS, bound_to, kind_of, unsealed
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NODE_KINDS, NodeSealer, bound_to, kind_of, unsealed
 from graphmem.store.tampering import Damage, report
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said

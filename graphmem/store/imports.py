@@ -11,8 +11,7 @@ from graphmem.sealing import StudentLock
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.integrity import make_manifest
 from graphmem.store.jobs import Kind
-from graphmem.store.nodes import NODE_KINDS, bound_to, resealed
-from graphmem.store.rows import NodeSealer, batches
+from graphmem.store.nodes import NODE_KINDS, NodeSealer, batches, bound_to, resealed
 from graphmem.store.students import lock_properties
 
 T = TypeVar("T")

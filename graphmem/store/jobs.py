@@ -25,8 +25,7 @@ from graphmem.sealing import Stored, StudentLock
 from graphmem.store import usage as usages
 from graphmem.store.concerns import opened_concern
 from graphmem.store.graph import Graph, Transaction
-from graphmem.store.nodes import from_row
-from graphmem.store.rows import LAST, NodeSealer, moment
+from graphmem.store.nodes import LAST, NodeSealer, from_row, moment
 
 T = TypeVar("T")
 

@@ -13,8 +13,7 @@ from graphmem import sealing
 from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, SourceKind, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import opened, stored
-from graphmem.store.rows import NodeSealer, readable, source_kind
+from graphmem.store.nodes import NodeSealer, opened, readable, source_kind, stored
 from graphmem.store.tampering import only_intact
 from graphmem.text.normalize import said
 

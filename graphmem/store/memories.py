@@ -24,8 +24,18 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import MEMORY_NODE, clear_properties, from_row, opened, sealed_properties, storable_value
-from graphmem.store.rows import LAST, NodeSealer, from_ms, readable
+from graphmem.store.nodes import (
+    LAST,
+    MEMORY_NODE,
+    NodeSealer,
+    clear_properties,
+    from_ms,
+    from_row,
+    opened,
+    readable,
+    sealed_properties,
+    storable_value,
+)
 from graphmem.store.sources import opened_source
 from graphmem.store.tampering import Damage, only_intact, report
 

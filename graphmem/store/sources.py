@@ -11,7 +11,7 @@ from graphmem.sealing import StudentLock, seal_for
 from graphmem.store.concerns import clear_concern
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
-from graphmem.store.rows import REMARK, from_ms, readable, source_kind
+from graphmem.store.nodes import REMARK, from_ms, readable, source_kind
 
 
 def kind_in_graph(kind: SourceKind) -> str:

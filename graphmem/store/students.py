@@ -8,8 +8,7 @@ from typing import Any
 from graphmem.model import Companion, Keys, ServiceToken, Session, Student, StudentSummary, Who
 from graphmem.sealing import SEALING_OFF, Argon2, Stored, StudentLock
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import STUDENT_NODE, clear_properties, from_row, opened, sealed_properties
-from graphmem.store.rows import NodeSealer, moment
+from graphmem.store.nodes import STUDENT_NODE, NodeSealer, clear_properties, from_row, moment, opened, sealed_properties
 from graphmem.store.tampering import Damage
 
 DISPLAY_NAME = "display_name"

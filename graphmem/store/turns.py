@@ -32,8 +32,7 @@ from graphmem.store import usage as usages
 from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Touched, Transaction
 from graphmem.store.jobs import NewJob, sealed_job
-from graphmem.store.nodes import from_row, opened, stored
-from graphmem.store.rows import NodeSealer, from_ms, moment, readable
+from graphmem.store.nodes import NodeSealer, from_ms, from_row, moment, opened, readable, stored
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 

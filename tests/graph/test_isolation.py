@@ -29,7 +29,7 @@ from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.jobs import Kind
 from graphmem.store.memories import Filter, forgetting_curve
-from graphmem.store.rows import LAST, from_ms
+from graphmem.store.nodes import LAST, from_ms
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import asked, held, nodes, observations
