@@ -20,7 +20,7 @@ from urllib.parse import quote
 from graphmem.errors import SetupError
 from graphmem.local import install
 from graphmem.local.disk import bytes_on_disk, clear_disk_errors, write_private
-from graphmem.local.lock import locked
+from graphmem.local.jars import locked
 from graphmem.local.process import (
     HOST,
     PROCESS_POLL,
