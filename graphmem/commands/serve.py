@@ -18,7 +18,7 @@ from graphmem.jobs.dispatch import listen_for_jobs, run_due_jobs, run_due_jobs_f
 from graphmem.jobs.health import measure_forever
 from graphmem.jobs.runner import trouble_logged
 from graphmem.jobs.sweeper import sweep_forever
-from graphmem.local.copies import remove_left_copy
+from graphmem.local.server import remove_left_copy
 from graphmem.progress import Say
 from graphmem.runtime import get_ready, open_graphmem, run_fast
 from graphmem.settings import Settings

@@ -1,8 +1,7 @@
 """The Neo4j that graphmem runs itself: started in the background, stopped, and looked at.
 
 Everything lives under `<home>/neo4j`: jars, configuration, data, logs, the password, and `server.json` with the
-process id and the ports. So several homes work side by side.
-"""
+process id and the ports. So several homes work side by side."""
 
 import json
 import os
@@ -15,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import TextIO
 from urllib.parse import quote
 
 from graphmem.errors import SetupError
@@ -416,3 +416,46 @@ def _check_access(record: Record, folder: Path) -> None:
 
 def _reached(record: Record, folder: Path) -> LocalNeo4j:
     return LocalNeo4j(**vars(record), home=folder.parent, password=install.password(folder))
+
+
+NOTE = "inspect.json"
+"""File of the home that names the folder of a copy; locked while the copy is open."""
+
+
+@contextmanager
+def noted_copy(settings: Settings, home: Path) -> Iterator[None]:
+    """Note the home of a readable copy for as long as it is open."""
+    note = settings.home / NOTE
+    with note.open("w", encoding="utf-8") as file:
+        _is_locked(file)
+        file.write(json.dumps({"home": str(home)}))
+        file.flush()
+        try:
+            yield
+        finally:
+            note.unlink(missing_ok=True)
+
+
+def remove_left_copy(settings: Settings, report: Progress) -> bool:
+    """Stop and remove a copy whose process was killed; False where one is open."""
+    note = settings.home / NOTE
+    if not note.exists():
+        return True
+    with note.open(encoding="utf-8") as file:
+        if not _is_locked(file):
+            return False
+        report("removing a readable copy that was left behind")
+        remove(Path(json.load(file)["home"]))
+        note.unlink(missing_ok=True)
+    return True
+
+
+def _is_locked(file: TextIO) -> bool:
+    """Lock a file until it is closed, or its process ends; False where another has it."""
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -23,8 +23,8 @@ from pydantic import TypeAdapter
 from graphmem.model import Concern, Danger, Job, JobState, Level, Observation, Session, Usage, Who
 from graphmem.sealing import Stored, StudentLock
 from graphmem.store import usage as usages
-from graphmem.store.concerns import opened_concern
 from graphmem.store.graph import Graph, Transaction
+from graphmem.store.ledger import opened_concern
 from graphmem.store.nodes import LAST, NodeSealer, from_row, moment
 
 T = TypeVar("T")

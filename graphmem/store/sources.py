@@ -8,9 +8,9 @@ from nacl.hash import blake2b
 
 from graphmem.model import Concern, Danger, Erased, Observation, RaisedConcern, Session, Source, SourceKind, Who
 from graphmem.sealing import StudentLock, seal_for
-from graphmem.store.concerns import clear_concern
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
+from graphmem.store.ledger import clear_concern
 from graphmem.store.nodes import REMARK, from_ms, readable, source_kind
 
 

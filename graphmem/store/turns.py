@@ -29,9 +29,9 @@ from graphmem.model import (
     Verdict,
 )
 from graphmem.store import usage as usages
-from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Touched, Transaction
 from graphmem.store.jobs import NewJob, sealed_job
+from graphmem.store.ledger import opened_alarm, sealed_concern
 from graphmem.store.nodes import NodeSealer, from_ms, from_row, moment, opened, readable, stored
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
