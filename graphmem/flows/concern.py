@@ -29,8 +29,8 @@ from graphmem.model import (
 )
 from graphmem.store import ledger, surprises
 from graphmem.store.changes import Changes, Update, renewed
+from graphmem.store.ledger import Raised
 from graphmem.store.sources import kind_in_graph
-from graphmem.store.turns import Raised
 from graphmem.text.doc import Doc
 from graphmem.text.language import language_of
 from graphmem.text.reminders import danger_reminder
@@ -152,14 +152,8 @@ async def keep_heard_danger(
     doc = Doc(text)
     entry = threat_entry(session.keys, doc, gm.clock(), stands=always_comes(danger))
     concern = Concern(concern_id(key), danger.kind, danger.urgency, danger.about, source.at)
-    await ledger.keep_concern(
-        gm.graph,
-        session,
-        RaisedConcern(concern, danger.probability),
-        kept_text(text),
-        entry,
-        ((source.kind.value, kind_in_graph(source.kind)), source.ref),
-    )
+    kept = Raised(RaisedConcern(concern, danger.probability), entry, kept_text(text))
+    await ledger.keep_concern(gm.graph, session, kept, (source.kind.value, kind_in_graph(source.kind)), source.ref)
 
 
 async def standing_level(gm: Graphmem, who: Who, key: str, level: Level, own: Level | None) -> Level:

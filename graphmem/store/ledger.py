@@ -95,7 +95,7 @@ async def keep_entry(
     graph: Graph,
     session: Session,
     entry: LedgerEntry,
-    vector: Vector,
+    vector: Vector | None,
     now: datetime,
     concern: Mapping[str, Any] | None = None,
 ) -> LedgerEntry | None:
@@ -106,16 +106,12 @@ async def keep_entry(
     ------
     Conflict        an equal entry is there and does not open
 
-    Writes the entry, linked to the student; with a concern, as `concerns.sealed_concern` makes it, where the entry is
+    Writes the entry, linked to the student; with a concern, as `sealed_concern` makes it, where the entry is
     new or no open one keeps it.
     """
-    rows = await graph.run(
-        "ledger/add",
-        session,
-        entry=sealed_ledger_entry(session, entry, vector),
-        concerns=[] if concern is None else [concern],
-        now=now,
-    )
+    concerns = [] if concern is None else [concern]
+    sealed = sealed_ledger_entry(session, entry, vector)
+    rows = await graph.run("ledger/add", session, entry=sealed, concerns=concerns, now=now)
     found = await only_intact(
         graph, session, [row["entry"] for row in rows], lambda each: _read_entry(session, each, now)
     )
@@ -186,51 +182,43 @@ def clear_concern(raised: RaisedConcern) -> dict[str, Any]:
     return clear_properties(raised.concern) | {"probability": raised.probability, "level": raised.level}
 
 
-def sealed_concern(
-    session: Session, raised: RaisedConcern, text: str, entry: LedgerEntry, vector: Vector | None = None
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Raised:
+    """A concern of a message, the ledger entry that is kept of it, and the part of the message kept with it.
+
+    vector : embedding of the message
+    """
+
+    raised: RaisedConcern
+    entry: LedgerEntry
+    text: str = field(repr=False)
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+
+
+def sealed_concern(session: Session, kept: Raised) -> dict[str, Any]:
     """Return a concern with its message sealed, and the ledger entry that is kept of it."""
-    place = NodeSealer(session.keys, session, "Concern", raised.concern.id)
-    return {
-        "concern": clear_concern(raised) | {"text": place.seal("text", text)},
-        "entry": sealed_ledger_entry(session, entry, vector),
-    }
+    text = NodeSealer(session.keys, session, "Concern", kept.raised.concern.id).seal("text", kept.text)
+    entry = sealed_ledger_entry(session, kept.entry, kept.vector)
+    return {"concern": clear_concern(kept.raised) | {"text": text}, "entry": entry}
 
 
-async def keep_concern(
-    graph: Graph,
-    session: Session,
-    raised: RaisedConcern,
-    text: str,
-    entry: LedgerEntry,
-    source: tuple[Sequence[str], str],
-) -> None:
+async def keep_concern(graph: Graph, session: Session, kept: Raised, kinds: Sequence[str], ref: str) -> None:
     """Keep a concern with its ledger entry, where it was not taken back; `concern/keep`. Twice is as once.
 
-    `source` is given by its kinds in the graph and its ref.
+    Parameters
+    ----------
+    graph : Graph
+    session : Session
+    kept : Raised
+    kinds, ref : of its source, as the graph has them
     """
-    kinds, ref = source
-    await graph.run(
-        "concern/keep",
-        session,
-        raised=sealed_concern(session, raised, text, entry),
-        kinds=kinds,
-        ref=ref,
-    )
+    await graph.run("concern/keep", session, raised=sealed_concern(session, kept), kinds=kinds, ref=ref)
 
 
-async def keep_threat(
-    graph: Graph,
-    session: Session,
-    raised: RaisedConcern,
-    text: str,
-    entry: LedgerEntry,
-    vector: Vector,
-    now: datetime,
-) -> LedgerEntry | None:
+async def keep_threat(graph: Graph, session: Session, kept: Raised, now: datetime) -> LedgerEntry | None:
     """Keep a ledger entry of danger that no message told, with its concern; see `keep_entry`."""
-    concern = sealed_concern(session, raised, text, entry)["concern"]
-    return await keep_entry(graph, session, entry, vector, now, concern=concern)
+    concern = sealed_concern(session, kept)["concern"]
+    return await keep_entry(graph, session, kept.entry, kept.vector, now, concern=concern)
 
 
 async def save_correction(

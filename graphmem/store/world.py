@@ -156,8 +156,4 @@ def _searched_words(concept: Concept) -> str:
 
 def _concept_row(concept: Concept) -> dict[str, Any]:
     # Null removes a property that an earlier import set.
-    return asdict(concept) | {
-        "aliases": list(concept.aliases),
-        "misconceptions": list(concept.misconceptions),
-        "words": _searched_words(concept),
-    }
+    return asdict(concept) | {"words": _searched_words(concept)}
