@@ -125,24 +125,30 @@ async def create_records(graph: Graph, records: Sequence[BackupRecord], element:
         if "node" in each
     ]
     try:
-        await _create(graph, "backup", nodes, [each["edge"] for each in records if "edge" in each], element)
+        await _create(
+            graph,
+            ("backup/create_nodes", "backup/create_edges"),
+            nodes,
+            [each["edge"] for each in records if "edge" in each],
+            element,
+        )
     except KeyError as e:
         raise InvalidInput("This backup is not whole: a relationship leads to a node that is not there.") from e
 
 
 async def _create(
-    graph: Graph, noun: str, nodes: Sequence[Row], edges: Sequence[Sequence[Any]], element: dict[Any, str]
+    graph: Graph, names: tuple[str, str], nodes: Sequence[Row], edges: Sequence[Sequence[Any]], element: dict[Any, str]
 ) -> None:
-    """Create nodes, then relationships by their start, end, type and properties; `create_nodes` and `create_edges`."""
+    """Create nodes, then relationships by their start, end, type and properties, by two statements."""
     for some in batches(nodes, NODES_AT_ONCE):
-        rows = await graph.run(f"{noun}/create_nodes", nodes=some)
+        rows = await graph.run(names[0], nodes=some)
         element |= {row["key"]: row["element"] for row in rows}
     told = [
         {"start": element[start], "end": element[end], "type": kind, "properties": properties}
         for start, end, kind, properties in edges
     ]
     for some in batches(told, NODES_AT_ONCE):
-        await graph.run(f"{noun}/create_edges", edges=some)
+        await graph.run(names[1], edges=some)
 
 
 async def finish_restore(graph: Graph) -> tuple[int, int]:
@@ -203,7 +209,7 @@ async def write_copy(graph: Graph, nodes: Sequence[Mapping[str, Any]], edges: Se
     """
     made = [{"key": n["number"], "labels": n["labels"], "properties": storable(n["properties"])} for n in nodes]
     links = [(each["from"], each["to"], each["type"], storable(each["properties"])) for each in edges]
-    await _create(graph, "inspect", made, links, {})
+    await _create(graph, ("inspect/create_nodes", "inspect/create_edges"), made, links, {})
 
 
 def storable(properties: Mapping[str, Any]) -> dict[str, Any]:
