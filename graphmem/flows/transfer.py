@@ -66,7 +66,7 @@ async def export_pieces(gm: Graphmem, session: Session) -> AsyncIterator[str]:
         text.append(f',\n"{name}": [')
         separator = "\n"
         async for item in items:
-            text.append(separator + json.dumps(item, ensure_ascii=False, allow_nan=False))
+            text.append(separator + json.dumps(item, ensure_ascii=False, allow_nan=False, default=transfer.json_time))
             separator = ",\n"
             if sum(map(len, text)) >= PIECE:
                 yield "".join(text)

@@ -518,7 +518,7 @@ async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | Non
 
 async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
     """Write what was decided, once; `thought/consolidate`. How many thoughts had not been considered before."""
-    rows = await graph.run("thought/consolidate", who, verdicts=[_verdict_properties(v) for v in verdicts], now=now)
+    rows = await graph.run("thought/consolidate", who, verdicts=[asdict(each) for each in verdicts], now=now)
     return int(rows[0]["considered"]) if rows else 0
 
 
@@ -531,8 +531,3 @@ async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str
 def _unconsolidated(values: Sequence[Any]) -> UnconsolidatedMemory:
     with readable("Memory", values[0]):
         return from_row(UnconsolidatedMemory, values)
-
-
-def _verdict_properties(verdict: ConsolidationVerdict) -> dict[str, object]:
-    properties = asdict(verdict)
-    return {"id": properties.pop("id"), "properties": properties | ({"gravity": 1.0} if verdict.consolidated else {})}

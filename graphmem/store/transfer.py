@@ -5,9 +5,9 @@ A student is imported with other keys, in one transaction.
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from graphmem.errors import Conflict
 from graphmem.model import Keys, LedgerCategory, Session, Vector, Who
@@ -18,7 +18,7 @@ from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.integrity import make_manifest
 from graphmem.store.jobs import Kind
 from graphmem.store.ledger import entry_id
-from graphmem.store.nodes import NODE_KINDS, NodeSealer, batches, bound_to, kind_of, resealed, unsealed
+from graphmem.store.nodes import NODE_KINDS, NodeSealer, batches, bound_to, kind_of, resealed, storable_value, unsealed
 from graphmem.store.students import lock_properties
 from graphmem.store.tampering import Damage, report
 from graphmem.text.doc import Doc
@@ -77,7 +77,7 @@ async def read_edges(graph: Graph, session: Session, inventory: Inventory) -> As
     async for row in _rows_of(graph, session, "export/list_edges", inventory.elements):
         if row["end"] in number:
             ends = {"from": number[row["start"]], "to": number[row["end"]]}
-            yield ends | {"type": row["type"], "properties": _json_form(row["properties"])}
+            yield ends | {"type": row["type"], "properties": row["properties"]}
 
 
 async def read_links(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
@@ -85,7 +85,7 @@ async def read_links(graph: Graph, session: Session, inventory: Inventory) -> As
     number = {element: i for i, element in enumerate(inventory.elements)}
     async for row in _rows_of(graph, session, "export/list_links", inventory.elements):
         told = {"from": number[row["start"]], "concept": row["concept"]}
-        yield told | {"type": row["type"], "properties": _json_form(row["properties"])}
+        yield told | {"type": row["type"], "properties": row["properties"]}
 
 
 async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported]:
@@ -103,14 +103,14 @@ async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported
                 {"at": one.at.isoformat(), "outcome": one.outcome, "set_to": one.set_to}
                 for one in practice.get(row["concept"], [])
             ]
-            yield {"concept": row["concept"], "name": row["name"], **_json_form(held), "practice": told}
+            yield {"concept": row["concept"], "name": row["name"], **held, "practice": told}
         await report(graph, session, damage)
 
 
 async def read_discovered(graph: Graph, session: Session) -> AsyncIterator[Exported]:
     """Each edge of the world that the student has found; `export/list_discovered`."""
     for row in await graph.run("export/list_discovered", session):
-        yield {"edge_id": row["edge_id"], "since": _json_form(row["since"])}
+        yield {"edge_id": row["edge_id"], "since": row["since"]}
 
 
 async def _rows_of(graph: Graph, session: Session, name: str, elements: Sequence[str]) -> AsyncIterator[Row]:
@@ -136,7 +136,7 @@ def _exported_node(session: Session, lock: StudentLock, row: Row, turns: int, da
             if opened is not None:
                 found[name] = opened
         else:
-            found[name] = _json_form(value)
+            found[name] = value
     tampered = [each.field for each in damage[before:]]
     keyed = {} if tampered else _keyed(session, label, found)
     told: Exported = {"labels": sorted(row["labels"]), "properties": found}
@@ -171,16 +171,10 @@ def _made_of(session: Session, speaker: str | None, slot: str | None, told: Mapp
     return found
 
 
-def _json_form(value: Any) -> Any:
-    """Return a value of the database as JSON has it; times in ISO 8601."""
-    if isinstance(value, dict):
-        return {name: _json_form(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_json_form(each) for each in value]
-    return value.iso_format() if hasattr(value, "iso_format") else value
+def json_time(value: Any) -> str:
+    """Return a time of the database as JSON has it, in ISO 8601: the one kind of value that JSON has none of."""
+    return str(value.iso_format())
 
-
-T = TypeVar("T")
 
 IMPORTED_AT_ONCE = 500
 """Nodes, and relationships, that one statement creates."""
@@ -296,7 +290,7 @@ def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, plann
             box = lock if node.label == "Job" and node.properties["kind"] == Kind.OBSERVE else None
             properties[name] = resealed(place, forms[name], name, value, box)
         elif value is not None:
-            properties[name] = _driver_value(value)
+            properties[name] = storable_value(value)
     if node.vector is not None:
         name = "prediction_embedding" if node.label == "Companion" else "embedding"
         place = NodeSealer(keys, who, node.label, bound_to(node.label, name, node.properties, turns))
@@ -314,9 +308,4 @@ def _known_row(keys: Keys, who: Who, held: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _values(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _driver_value(value) for name, value in properties.items() if value is not None}
-
-
-def _driver_value(value: Any) -> Any:
-    """Return a value as the driver takes it: times in UTC."""
-    return value.astimezone(UTC) if isinstance(value, datetime) else value
+    return {name: storable_value(value) for name, value in properties.items() if value is not None}
