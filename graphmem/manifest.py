@@ -156,15 +156,12 @@ def _canonical(value: Any) -> bytes:
     return type(value).__name__.encode() + b" " + repr(value).encode()
 
 
-def entry_of(key: bytes, properties: Mapping[str, Any]) -> Entry:
-    """The entry of an element with these properties; those that are null are not there."""
-    return {name: digest(key, value) for name, value in properties.items() if value is not None}
-
-
-def edge_entry(key: bytes, properties: Mapping[str, Any]) -> Entry:
-    """The entry of a relationship with these properties."""
-    told = [_canonical([name, value]) for name, value in sorted(properties.items()) if value is not None]
-    return {PROPERTIES: digest(key, told)}
+def entry_of(key: bytes, name: str, properties: Mapping[str, Any]) -> Entry:
+    """The entry of an element with these properties; those that are null are not there. Of a relationship it is one."""
+    told = {each: value for each, value in properties.items() if value is not None}
+    if is_edge(name):
+        return {PROPERTIES: digest(key, [_canonical([each, told[each]]) for each in sorted(told)])}
+    return {each: digest(key, value) for each, value in told.items()}
 
 
 def entry_hash(key: bytes, name: str, entry: Entry) -> int:
