@@ -39,8 +39,8 @@ CALL () {
     RETURN node, place[1] AS kind
     UNION ALL
     UNWIND $places.Source AS place
-    WITH place, split(place[0], ':')[0] AS of
-    MATCH (node:Source {institution: $institution, student_id: $student_id, kind: of, ref: substring(place[0], size(of) + 1)})
+    WITH place, split(place[0], ':')[0] AS of_kind
+    MATCH (node:Source {institution: $institution, student_id: $student_id, kind: of_kind, ref: substring(place[0], size(of_kind) + 1)})
     RETURN node, place[1] AS kind
     UNION ALL
     UNWIND $places.Companion AS place
