@@ -2,11 +2,11 @@
 
 A file holds one message a line: `text`, `concern` (a kind or `none`), `urgency` (0 to 3); a message without `concern`
 is ordinary talk. Without ordinary talk in the file that of the sample is taken; everyday trouble of children beside
-dangers that sound like it, and talk about their own lives of students and of strangers (small talk), are always the
-sample's. On the sample the same dangers are told in harder ways, too, and rows of `samples/safety/parts.jsonl` count,
-which were written in families before the detector was measured on them: `part`, `group` (the family), `text`,
-`urgency`, and where it applies what was `asked` before, or the false `alarm` that was corrected before and that the
-text is added to.
+dangers that sound like it, talk about their own lives of students and of strangers (small talk), and dangers and what
+sounds like them in 24 languages are always the sample's. On the sample the same dangers are told in harder ways, too,
+and rows of `samples/safety/parts.jsonl` count, which were written in families before the detector was measured on them:
+`part`, `group` (the family), `text`, `urgency`, and where it applies what was `asked` before, or the false `alarm` that
+was corrected before and that the text is added to.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +26,11 @@ from graphmem.model import ACUTE, ConcernKind, Danger, FalseAlarm
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.danger_signs import danger_sign
-from graphmem.text.safety import DANGER_FILE, find_danger, gravest, passages, without_false_alarms
+from graphmem.text.safety import DANGER_FILE, find_danger, passages, without_false_alarms
 
-MESSAGES = SAMPLES / "safety" / "messages.jsonl"
-PERSONAL = SAMPLES / "safety" / "personal.jsonl"
-EVERYDAY = SAMPLES / "safety" / "everyday.jsonl"
-SMALL_TALK = SAMPLES / "safety" / "small_talk.jsonl"
-TALK = SAMPLES / "safety" / "talk.jsonl"
-PARTS = SAMPLES / "safety" / "parts.jsonl"
+SAFETY_SAMPLE = SAMPLES / "safety"
+MESSAGES, TALK, PARTS = (SAFETY_SAMPLE / f"{name}.jsonl" for name in ("messages", "talk", "parts"))
+FURTHER_FILES = ("everyday", "personal", "small_talk", "many_languages")
 _LOOK_ALIKE_LETTERS = str.maketrans("aeopcxyi", "аеорсхуі")
 _LEET_TABLE = str.maketrans("aeiost", "431057")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
@@ -91,16 +88,12 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     heard = [(each, row) for each, row in zip(found, rows, strict=True) if each is not None and row.urgency]
     right = [each.kind.value == row.concern for each, row in heard]
     urgent = [abs(each.urgency - row.urgency) <= 1 for each, row in heard]
-    everyday = read_labelled(EVERYDAY)
     return {
         "recall": float(raised[danger].mean()),
         "recall_serious": float(raised[serious].mean()),
         "false_alarms": float(raised[lookalike].mean()),
         "false_alarms_talk": float(raised[talk].mean()),
-        "recall_everyday": Detector().share([row.text for row in everyday if row.urgency]),
-        "false_alarms_everyday": Detector().share([row.text for row in everyday if not row.urgency]),
-        "false_alarms_personal": Detector().share([row.text for row in read_labelled(PERSONAL) if not row.urgency]),
-        "false_alarms_small_talk": Detector().share([row.text for row in read_labelled(SMALL_TALK)]),
+        **{key: value for name in FURTHER_FILES for key, value in _measure_file(name).items()},
         "kind_right": float(np.mean(right)) if right else 0.0,
         "urgency_near": float(np.mean(urgent)) if urgent else 0.0,
         "signs_recall": float(signs[danger].mean()),
@@ -110,6 +103,13 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
         "lookalikes": int(lookalike.sum()),
         "talk": int(talk.sum()),
     } | ({} if file else measure_parts([row.text for row in rows if row.urgency]))
+
+
+def _measure_file(name: str) -> Figures:
+    """Return recall and false alarms on a further file of the sample."""
+    rows = read_labelled(SAFETY_SAMPLE / f"{name}.jsonl")
+    told = {"recall": [r.text for r in rows if r.urgency], "false_alarms": [r.text for r in rows if not r.urgency]}
+    return {f"{measure}_{name}": Detector().share(texts) for measure, texts in told.items() if texts}
 
 
 def read_labelled(path: Path) -> list[Labelled]:
@@ -142,10 +142,9 @@ class Detector:
         self._known: dict[str, HeadScores] = {}
 
     def find(self, text: str, asked: str = "") -> Danger | None:
-        parts = passages(text, asked)
-        unread = [part.text for part in parts if part.is_read and part.text not in self._known]
+        unread = [part.text for part in passages(text, asked) if part.is_read and part.text not in self._known]
         self._known |= {each.text: each.scores for each in read_now(unread)}
-        return gravest(parts, self._known)
+        return find_danger(text, asked, self._known)
 
     def share(self, texts: Sequence[str]) -> float:
         """Return the share of messages that raise a concern."""

@@ -34,9 +34,9 @@ _PIECE = re.compile(
     r"|(?P<hump>(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))|(?P<kept>(?s:.))"
 )
 _RUN = re.compile(r"\S+")
-_LEET = re.compile(r"[01345789@$!|+]")
-_LEET_LETTERS = ("oieastbgasilt", "oleastbgasllt")
-_LEET_TABLES = tuple(str.maketrans("01345789@$!|+", letters) for letters in _LEET_LETTERS)
+LEET = re.compile(r"[01345789@$!|+]")
+LEET_TABLES = tuple(str.maketrans("01345789@$!|+", letters) for letters in ("oieastbgasilt", "oleastbgasllt"))
+"""What signs and digits stand for in leetspeak: a 1 is an i, or an l."""
 _STRETCHED = re.compile(r"(.)\1{2,}")
 _BASE64 = re.compile(r"(?<![\w+/])(?=[a-z]*[A-Z0-9])[A-Za-z0-9+/]{8,}={0,2}(?![\w+/=])")
 _HEX = re.compile(r"(?<!\w)(?:(?:0x|\\x|%)?[0-9a-fA-F]{2}[\s,:-]{0,2}){4,}(?!\w)")
@@ -103,10 +103,10 @@ def unleeted(text: str) -> Iterator[str]:
     """
     if not any(_is_leet(match.group(), LONG_RUN) for match in _RUN.finditer(text)):
         return
-    for table in _LEET_TABLES:
+    for table in LEET_TABLES:
 
         def letters(match: re.Match[str], table: dict[int, int] = table) -> str:
-            core = _core(match.group())
+            core = word_in(match.group())
             return core.translate(table) + match.group()[len(core) :]
 
         changed = _RUN.sub(letters, text)
@@ -115,14 +115,15 @@ def unleeted(text: str) -> Iterator[str]:
         yield changed
 
 
-def _core(run: str) -> str:
+def word_in(run: str) -> str:
+    """A run of characters without the marks at its end."""
     return run.rstrip("!|.,;:?)+")
 
 
 def _is_leet(run: str, length: int) -> bool:
     """True if a run of characters mixes letters with signs that stand for some."""
-    core = _core(run)
-    return len(core) >= length and sum(c.isalpha() for c in core) >= LEET_LETTERS and _LEET.search(core) is not None
+    core = word_in(run)
+    return len(core) >= length and sum(c.isalpha() for c in core) >= LEET_LETTERS and LEET.search(core) is not None
 
 
 def squeezed(word: str) -> Iterator[str]:

@@ -104,12 +104,7 @@ class ShippedNetwork:
     """
 
     def __init__(self, threads: int, folder: Path = EMBEDDER_FOLDER) -> None:
-        from tokenizers import Tokenizer
-
-        try:
-            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # the library raises bare exceptions
-            raise _damaged(folder, error) from error
+        self._tokenizer = open_tokenizer(folder)
         self._session = open_network(folder, threads)
         self.encode([""])  # the first run allocates: not in a user's turn
 
@@ -124,31 +119,41 @@ class ShippedNetwork:
 
     def seen_pair(self, first: str, second: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """What the lower layers see of two texts read together, shape (1, tokens, 384), and which tokens are second."""
-        ids, of_second = self.pair_ids(first, second)
-        (hidden,) = self._session.run(["hidden"], {"input_ids": ids})
-        return hidden, of_second[0].astype(np.bool_)
-
-    def pair_ids(self, first: str, second: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The ids of the tokens of two texts read together, shape (1, tokens), and 1 where they are of the second."""
-        read = self._tokenizer.encode(_readable(first), _readable(second))
-        return np.array([read.ids], dtype=np.int64), np.array([read.type_ids], dtype=np.float32)
+        read = self._tokenizer.encode(seen_part(first), seen_part(second))
+        (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
+        return hidden, np.array(read.type_ids, dtype=np.bool_)
 
     def seen_tokens(self, text: str) -> tuple[NDArray[np.float32], list[tuple[int, int]]]:
         """What the lower layers see of the tokens of a text, shape (1, tokens, 384), and where each stands in it."""
-        read = self._tokenizer.encode(_readable(text))
+        read = self._tokenizer.encode(seen_part(text))
         (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
         return hidden, read.offsets
 
     def seen_with_spans(self, text: str) -> tuple[Matrix, NDArray[np.float32], list[tuple[int, int]]]:
         """Return the vector, what the lower layers see of the tokens, shape (1, tokens, 384), and their spans."""
-        read = self._tokenizer.encode(_readable(text))
+        read = self._tokenizer.encode(seen_part(text))
         ids = np.array([read.ids], dtype=np.int64)
         vector, hidden = self._session.run(["embedding", "hidden"], {"input_ids": ids})
         return vector, hidden, read.offsets
 
     def ids(self, text: str) -> dict[str, NDArray[np.int64]]:
         """The tokens of a text as a network takes them: `input_ids` of shape (1, tokens)."""
-        return {"input_ids": np.array([self._tokenizer.encode(_readable(text)).ids], dtype=np.int64)}
+        return {"input_ids": np.array([self._tokenizer.encode(seen_part(text)).ids], dtype=np.int64)}
+
+
+def open_tokenizer(folder: Path) -> Any:
+    """The tokenizer of a network in a folder.
+
+    Raises
+    ------
+    SetupError                      the file is missing or damaged
+    """
+    from tokenizers import Tokenizer
+
+    try:
+        return Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # the library raises bare exceptions
+        raise _damaged(folder, error) from error
 
 
 def open_network(folder: Path, threads: int, name: str = "model.onnx") -> Any:
@@ -219,7 +224,7 @@ def sentence_transformers_encoder(model: str, threads: int) -> tuple[Encode, int
 
     def encode(texts: list[str]) -> Matrix:
         rows: Matrix = transformer.encode(
-            [_readable(text) for text in texts],
+            [seen_part(text) for text in texts],
             batch_size=len(texts),
             normalize_embeddings=True,
             convert_to_numpy=True,
@@ -230,7 +235,8 @@ def sentence_transformers_encoder(model: str, threads: int) -> tuple[Encode, int
     return encode, encode([""]).shape[1]
 
 
-def _readable(text: str) -> str:
+def seen_part(text: str) -> str:
+    """The part of a text that a network looks at, as valid Unicode."""
     # Half a surrogate pair cannot be written as UTF-8; U+FFFD stands for it, whole pairs become their character.
     return text[:EMBEDDED_CHARACTERS].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from graphmem.text.disguises import undisguised
+from graphmem.text.disguises import LEET, LEET_TABLES, undisguised, word_in
 from graphmem.text.language import english_words
 
 LEAST_LETTERS = 8
@@ -33,8 +33,7 @@ APART_LETTERS = 4
 LEAST_DOTTED = 3
 """Characters of the shortest word whose letters are parted by a sign."""
 
-_LEET_READINGS = tuple(str.maketrans("01345789@$!|+", letters) for letters in ("oieastbgasilt", "oleastbgasllt"))
-_LEET_SIGN, _LETTER = re.compile(r"[01345789@$!|+]"), re.compile(r"[a-z]", re.IGNORECASE)
+_LATIN_LETTER = re.compile(r"[a-z]", re.IGNORECASE)
 _MEASURED = re.compile(r"\W*\d+(?:st|nd|rd|th|s|m|k|h|b|x|g|kg|cm|mm|km|kms|pm|am|min|mins|e)\W*", re.IGNORECASE)
 _UNBROKEN = re.compile(r"\S+")
 _APART = re.compile(rf"(?<!\S)\S(?:\s{{1,4}}\S){{{APART_LETTERS - 1},}}(?!\S)")
@@ -58,7 +57,7 @@ def in_plain_words(text: str) -> str:
     text = _in_latin(text)
     text = _APART.sub(lambda match: _letters_joined(match.group()), text)
     text = _UNBROKEN.sub(lambda match: _undotted(match.group()), text)
-    if _LEET_SIGN.search(text):
+    if LEET.search(text):
         text = _unleeted(text)
     return _BLANKLESS.sub(_cut_run, text)
 
@@ -79,7 +78,7 @@ def _unleeted(text: str) -> str:
     if not read:
         return text
     if read > MOSTLY_LEET * len(runs):
-        return text.lower().translate(_LEET_READINGS[0])
+        return text.lower().translate(LEET_TABLES[0])
     return _UNBROKEN.sub(
         lambda match: _of_leet(match.group()) or {"1": "i", "4": "a"}.get(match.group(), match.group()), text
     )
@@ -87,10 +86,10 @@ def _unleeted(text: str) -> str:
 
 def _of_leet(run: str) -> str | None:
     """The English word that a run of letters and signs stands for."""
-    core = run.rstrip("!|.,;:?)+")
-    if not (_LEET_SIGN.search(core) and _LETTER.search(core)) or _MEASURED.fullmatch(core):
+    core = word_in(run)
+    if not (LEET.search(core) and _LATIN_LETTER.search(core)) or _MEASURED.fullmatch(core):
         return None
-    words = (core.lower().translate(table) for table in _LEET_READINGS)
+    words = (core.lower().translate(table) for table in LEET_TABLES)
     known = next((word for word in words if word in english_words()), None)
     return None if known is None else known + run[len(core) :]
 

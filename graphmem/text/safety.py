@@ -2,16 +2,17 @@
 
 A message is read in passages: windows of its sentences, their words undisguised, and with the question that it answers.
 What the encoder tells of a passage (`graphmem.language`) says whether it may be danger; what has learned nothing but
-danger (`graphmem.text.danger_network`) reads those few again. Beside them stand plain signs that must never be missed
-(`graphmem.text.danger_signs`); a passage in another language than English is judged by them alone. The gravest passage
-counts. Made by `scripts/make_safety.py`; its figures on untouched rows stand beside the network.
+danger (`graphmem.text.danger_network`) reads those few again. A passage in another language than English is judged by a
+network of the same kind above words of all languages. Beside them stand plain signs that must never be missed
+(`graphmem.text.danger_signs`). The gravest passage counts. Made by `scripts/make_safety.py`; its figures on untouched
+rows stand beside the network.
 """
 
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -19,9 +20,16 @@ from graphmem.errors import SetupError
 from graphmem.language.analysis import danger_odds
 from graphmem.language.encoder import read_now
 from graphmem.language.heads import HeadScores
+from graphmem.maths.chances import logistic
 from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.text.answered import told_with_question
-from graphmem.text.danger_network import CONCERNS, DANGER_FOLDER, DangerReading, load_danger_network
+from graphmem.text.danger_network import (
+    CONCERNS,
+    ENGLISH_FOLDER,
+    LANGUAGES_FOLDER,
+    DangerReading,
+    read_danger,
+)
 from graphmem.text.danger_signs import Sign, beside_fiction, danger_sign
 from graphmem.text.language import ENGLISH, may_be_english
 from graphmem.text.normalize import said
@@ -29,13 +37,15 @@ from graphmem.text.plain_words import in_plain_words
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan, sentence_spans
 
-DANGER_FILE = DANGER_FOLDER / "danger.json"
+DANGER_FILE = ENGLISH_FOLDER / "danger.json"
 WINDOW, OVERLAP = 400, 120
 """Characters of a passage, and of what two neighbours share, at most."""
 FREE_PASSAGES = 10.0
 """Passages that a message may have before each must be surer: of more of them one may seem danger by chance."""
 BORNE_OUT_BY = (1, 2, 3)
 """Sentences that have to tell of danger by themselves where a passage of a long message does."""
+MOSTLY_REPEATED = 5
+"""How often a text says each of its words, in the mean, that only repeats them."""
 STATEMENT_WORDS = 3
 """Words of the shortest statement that can be known as a false alarm: a bare "yes" says each time something else."""
 UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
@@ -48,12 +58,14 @@ ALARM_CHARACTERS = 2_000
 class SafetyPassage:
     """A part of a message in which danger is looked for.
 
-    is_read : the encoder and the network judge it, too; else the plain signs alone
+    is_read : the encoder and the network of English judge it, too
+    is_foreign : the network of other languages judges it, too
     is_window : it is one of several of a long message
     """
 
     text: str
     is_read: bool = True
+    is_foreign: bool = field(default=False, repr=False)
     is_window: bool = field(default=False, repr=False)
 
 
@@ -65,6 +77,7 @@ class DangerModel:
     encoder, network, bias : the parts of both log odds in the score, and what is added
     threshold : score from which on a message raises a concern
     sure : score from which on a concern stands in every context
+    foreign : log odds of the network of other languages from which on it raises a concern
     """
 
     suspected: float
@@ -73,6 +86,7 @@ class DangerModel:
     bias: float
     threshold: float
     sure: float
+    foreign: float
 
     def score(self, scores: HeadScores, read: DangerReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
@@ -81,31 +95,32 @@ class DangerModel:
     def judged(self, passage: SafetyPassage, scores: HeadScores | None, margin: float = 0.0) -> Danger | None:
         """The danger that a passage tells of, by so much more than the threshold; None where it tells of none."""
         sign = danger_sign(passage.text)
-        if scores is None:
+        if scores is None and not passage.is_foreign:
             return None if sign is None else Danger(sign.kind, sign.urgency, sign=True)
-        if sign is None and danger_odds(scores) < self.suspected:
+        if sign is None and scores is not None and danger_odds(scores) < self.suspected:
             return None
-        read = load_danger_network().read(passage.text)
-        score = self.score(scores, read)
-        if sign is None and (score < self.threshold + margin or (passage.is_window and not self.is_borne_out(passage))):
+        read = read_danger(passage.text, LANGUAGES_FOLDER if scores is None else ENGLISH_FOLDER)
+        score, least = (read.logit, self.foreign) if scores is None else (self.score(scores, read), self.threshold)
+        if sign is None and (score < least + margin or (passage.is_window and not self.is_borne_out(passage))):
             return None
         return self.danger(score, scores, read, sign)
 
     def is_borne_out(self, passage: SafetyPassage) -> bool:
         """True if a few sentences of a passage tell of danger by themselves: much talk may only seem to."""
         told = [passage.text[slice(*span)].strip() for span in sentence_spans(passage.text)]
-        parts = (
-            " ".join(told[at : at + count]) for count in BORNE_OUT_BY for at in range(max(1, len(told) - count + 1))
-        )
-        return any(self.judged(SafetyPassage(part), read_now([part])[0].scores) is not None for part in parts)
+        counts = ((at, count) for count in BORNE_OUT_BY for at in range(max(1, len(told) - count + 1)))
+        parts = (replace(passage, text=" ".join(told[at : at + count]), is_window=False) for at, count in counts)
+        return any(gravest([part], {}) is not None for part in parts)
 
-    def danger(self, score: float, scores: HeadScores, read: DangerReading, sign: Sign | None) -> Danger:
+    def danger(self, score: float, scores: HeadScores | None, read: DangerReading, sign: Sign | None) -> Danger:
         """The danger of a passage that raises a concern or has a plain sign.
 
-        Acute is what a plain sign says is, or what is sure, and acute to the encoder and to the network.
+        Acute is what a plain sign says is, or what is sure, and acute to the encoder and to the network; of what the
+        encoder cannot read nothing is sure but a sign.
         """
-        urgency, sure = 1 + int(read.urgency.argmax()), sign is not None or score >= self.sure
-        if not (sure and int(scores.chances("urgency").argmax()) == ACUTE):
+        urgency = 1 + int(read.urgency.argmax())
+        sure = sign is not None or (scores is not None and score >= self.sure)
+        if not (sure and scores is not None and int(scores.chances("urgency").argmax()) == ACUTE):
             urgency = min(urgency, SERIOUS)
         # Who writes a sign of another language in an English text means themselves.
         is_other = read.about_other >= 0.5 and (sign is None or sign.language == ENGLISH)
@@ -113,7 +128,7 @@ class DangerModel:
             kind=sign.kind if sign else ConcernKind(CONCERNS[1 + int(read.kinds.argmax())]),
             urgency=max(urgency, sign.urgency) if sign else urgency,
             about=AboutWhom.OTHER if is_other else AboutWhom.SELF,
-            probability=_share(score),
+            probability=logistic(score),
             sure=sure,
             sign=sign is not None,
         )
@@ -150,13 +165,23 @@ def passages(text: str, asked: str = "") -> tuple[SafetyPassage, ...]:
     """
     clear = in_plain_words(text)
     whole = windows(clear)
-    texts = [text for each in whole for text in (each, beside_fiction(each)) if text]
-    found = [
-        SafetyPassage(each, may_be_english(each) or not any(map(str.isalpha, each)), len(whole) > 1) for each in texts
-    ]
+    texts = [_told_once(text) for each in whole for text in (each, beside_fiction(each)) if text]
+    found = [_passage(each, is_window=len(whole) > 1) for each in texts]
     if asked and (statement := told_with_question(asked, clear[:WINDOW])) is not None:
-        found.append(SafetyPassage(statement.text, may_be_english(statement.text) and not statement.denied))
+        found.append(SafetyPassage(statement.text, is_read=False) if statement.denied else _passage(statement.text))
     return tuple(dict.fromkeys(found))
+
+
+def _passage(text: str, *, is_window: bool = False) -> SafetyPassage:
+    english = may_be_english(text) or not any(map(str.isalpha, text))
+    return SafetyPassage(text, english, not english, is_window)
+
+
+def _told_once(text: str) -> str:
+    """Each word of a text once, where it only repeats a few."""
+    words = text.split()
+    once = dict.fromkeys(words)
+    return " ".join(once) if len(once) * MOSTLY_REPEATED < len(words) else text
 
 
 def windows(text: str) -> list[str]:
@@ -192,15 +217,17 @@ def _cut(text: str, start: int, end: int) -> list[SentenceSpan]:
     return [*found, (start, end)]
 
 
-def gravest(parts: Sequence[SafetyPassage], scores: Mapping[str, HeadScores]) -> Danger | None:
+def gravest(parts: Sequence[SafetyPassage], known: Mapping[str, HeadScores]) -> Danger | None:
     """The gravest danger that the passages of a message tell of; None where they tell of none.
 
     Parameters
     ----------
     parts : the passages
-    scores : what the encoder tells of all that are read, by text
+    known : what the encoder tells of texts, as far as it has read them already
     """
     model = load_danger_model()
+    unread = [part.text for part in parts if part.is_read and part.text not in known]
+    scores = {**known, **{each.text: each.scores for each in read_now(unread)}} if unread else known
     margin = math.log(max(1.0, len(parts) / FREE_PASSAGES))
     found = (model.judged(part, scores[part.text] if part.is_read else None, margin) for part in parts)
     return max((each for each in found if each), key=lambda d: (d.urgency, d.sign, d.sure, d.probability), default=None)
@@ -227,13 +254,7 @@ def find_danger(text: str, asked: str = "", known: Mapping[str, HeadScores] | No
     >>> find_danger("yes", "Do you want to die?").urgency, find_danger("no", "Do you want to die?")
     (3, None)
     """
-    parts = passages(text, asked)
-    unread = [part.text for part in parts if part.is_read and part.text not in (known or {})]
-    return gravest(parts, {**(known or {}), **{each.text: each.scores for each in read_now(unread)}})
-
-
-def _share(score: float) -> float:
-    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
+    return gravest(passages(text, asked), known or {})
 
 
 def without_false_alarms(text: str, alarms: Sequence[FalseAlarm]) -> str:

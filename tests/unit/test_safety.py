@@ -80,6 +80,12 @@ def test_the_longest_message_is_read_in_time(word: str) -> None:
     assert process_time() - start < 5.0
 
 
+@pytest.mark.parametrize("word", ["no", "help", "kill", "hahaha", "why why not", "he said"])
+def test_a_word_that_is_only_repeated_says_no_more_than_once(word: str) -> None:
+    assert (danger_in(f"{word} " * (3_000 // len(word))) is None) is (danger_in(word) is None)
+    assert danger_in(f"{CRY} " * 100) is not None
+
+
 LONG = (
     "In class we worked on fractions today and then we looked at decimals. Most of mine were right. After the break Ms "
     "Lee showed us how plants drink water, and I drew a leaf. Then we had sports and our team won by two points. "
@@ -382,6 +388,7 @@ def test_danger_to_others_is_told_as_theirs(text: str) -> None:
         "Her parents separated in May.",
         "I broke my left arm while climbing",
         "my friend is off sick and i sit alone",
+        "I have nobody for lunch, I sit in library",
         "coach benched me for the whole game",
         "eid was sooo good",
         "I feel safe at home. yes",
