@@ -40,7 +40,7 @@ class Mind(Protocol):
     """Answers typed questions about a conversation.
 
     A new kind of question is a class in `graphmem.model.questions` and a row in the tables of the two minds,
-    `graphmem.llm.mind.FORMS` (or `graphmem.llm.unasked.UNASKED`) and `graphmem.offline.mind.RULES`.
+    `graphmem.llm.mind.FORMS` and `graphmem.offline.mind.RULES`; `Classify` only the offline mind is asked.
     """
 
     name: str

@@ -1,4 +1,4 @@
-// Effects of a student's surprises, action by action: the newest episodes of each level, the highest level first.
+// Effects of a student's surprises, action by action: the newest of each level, the highest level first.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, limit: int
@@ -6,7 +6,7 @@
 UNWIND ['paradigm_shift', 'cognitive_dissonance', 'boundary', 'normal'] AS level
 CALL (level) {
   MATCH (episode:Memory {institution: $institution, student_id: $student_id})
-  WHERE episode.id IS NOT NULL AND episode.role = 'episode' AND episode.surprise_level = level
+  WHERE episode.id IS NOT NULL AND episode.surprise_response IS NOT NULL AND episode.surprise_level = level
   RETURN episode ORDER BY episode.timestamp DESC, episode.id LIMIT $limit
 }
 MATCH (episode)-[:FORMED_FROM]->(source:Source)
@@ -17,7 +17,6 @@ RETURN level, episode.id AS episode, episode.timestamp AS at, episode.surprise A
        episode.verdict AS verdict, episode.flashbulb AS flashbulb,
        COLLECT { MATCH (episode)-[:ABSTRACTS]->(member:Memory) RETURN member.id ORDER BY member.timestamp, member.id } AS members,
        COLLECT { MATCH (lit:Memory)-[:FORMED_FROM]->(source) WHERE lit.flashbulb RETURN lit.id ORDER BY lit.id } AS lit,
-       // A turn learns a fact of its own from a violated expectation.
        COLLECT { MATCH (fact:Fact {origin: 'surprise'})-[:FORMED_FROM]->(source)
                  RETURN fact.id ORDER BY fact.seq } AS facts,
        beliefs,
@@ -29,8 +28,9 @@ RETURN level, episode.id AS episode, episode.timestamp AS at, episode.surprise A
                  WITH prior, edge, new ORDER BY prior.id, new.id
                  RETURN {prior: prior.id, edge: type(edge), new: new.id, holds: new.invalid_at IS NULL} } AS closed,
        COLLECT { MATCH (episode)-[:REMINDS_OF]->(linked:Memory) RETURN linked.id ORDER BY linked.id } AS linked,
-       COLLECT { MATCH (episode)-[:RAISES]->(question:Question) WITH question ORDER BY question.id
+       COLLECT { MATCH (source)<-[:FORMED_FROM]-(:Memory)-[:RAISES]->(question:Question) WITH DISTINCT question ORDER BY question.id
                  RETURN {id: question.id, state: question.state} } AS questions,
        COLLECT { MATCH (episode)-[:RAISES]->(reflection:Reflection) WITH reflection ORDER BY reflection.id
                  RETURN {id: reflection.id, state: reflection.state} } AS reflections,
-       COLLECT { MATCH (episode)-[:ENABLES]->(procedure:Procedural) RETURN procedure.id ORDER BY procedure.id } AS procedures
+       COLLECT { MATCH (procedure:Memory {role: 'procedure'})-[:FORMED_FROM]->(source)
+                 RETURN procedure.id ORDER BY procedure.id } AS procedures

@@ -59,6 +59,7 @@ from graphmem.store.rows import batches
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.clauses import answers_question
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.headings import heading
 from graphmem.text.normalize import cleaned, said
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key, tells_attribute
@@ -66,7 +67,7 @@ from graphmem.text.telling import telling
 from graphmem.text.transcripts import own_words, spoken_lines
 from graphmem.validation import PAGE_SIZE, in_zone
 
-MESSAGES_AT_ONCE = 5
+MESSAGES_AT_ONCE = 4
 """Messages whose jobs are taken together, and from which on a mind that reads some together does so."""
 GRAVE = PASSES[-1]
 """SNR of what tells of danger, at least."""
@@ -81,6 +82,7 @@ class Input:
     danger : that it tells of
     kept : the danger has its ledger entry
     tells : false of a message that is only checked for the ledger
+    begins : an episode begins with it
     false_alarm : no mind finds danger in it any more
     """
 
@@ -93,6 +95,7 @@ class Input:
     kept: bool = False
     false_alarm: bool = False
     tells: bool = True
+    begins: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,12 +116,14 @@ class OwnNotes:
     place : of the message in the question
     by : name of the mind that wrote them
     formed : memories of the notes of the messages before it; grows with each
+    stands_in : another mind has answered for the configured one
     """
 
     place: int
     answer: Notes = field(repr=False)
     by: str
     formed: dict[NotePlace, str]
+    stands_in: bool
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -191,7 +196,7 @@ async def _message_input(gm: Graphmem, session: Session, claimed: jobs.Claimed) 
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
     kept = job.danger is not None
-    return Input(claimed, key, source, heard, scores, job.danger, kept, job.false_alarm, job.tells)
+    return Input(claimed, key, source, heard, scores, job.danger, kept, job.false_alarm, job.tells, job.begins)
 
 
 async def _own_words(gm: Graphmem, session: Session, ref: str, text: str, at: datetime) -> str:
@@ -235,7 +240,8 @@ async def _form(gm: Graphmem, session: Session, inputs: Sequence[Input]) -> int:
     for place, each in enumerate(scored):
         # What was asked about several messages is counted with the first.
         finished = jobs.Finished(each.input.claimed, usage, gm.settings.facts_kept)
-        written += await _write_notes(gm, session, finished, each, OwnNotes(place, answer.value, by, formed))
+        own = OwnNotes(place, answer.value, by, formed, answer.degraded)
+        written += await _write_notes(gm, session, finished, each, own)
         usage = Usage()
     return written
 
@@ -301,8 +307,6 @@ async def _write_notes(gm: Graphmem, session: Session, finished: jobs.Finished, 
     async def planned(held: OpenMemories) -> Changes:
         nonlocal ids
         reading = replace(base, verdicts=await _verdicts(gm, base, held, asked))
-        if not held.doubts:
-            reading = replace(reading, clarifies=None)
         formed = await asyncio.to_thread(
             planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
@@ -310,7 +314,7 @@ async def _write_notes(gm: Graphmem, session: Session, finished: jobs.Finished, 
         changes = await with_feedback(gm, session, formed.changes, held)
         changes = await asyncio.to_thread(with_lesson, changes, reading, work_done, held.index)
         changes = changes.plus(*await _learned(gm, session, reading, held))
-        changes = with_response(changes, reading, held.index) if own.linked else changes
+        changes = with_response(changes, reading, held.index)
         return changes.plus(*await topics_of(gm, session, changes.of(New)))
 
     # What stems from what ends is planned with the notes.
@@ -395,6 +399,7 @@ async def _computed_reading(
         lesson=own.lesson,
         question=own.question,
         teach=await _taught(gm, session, own.teach),
+        episode=None if own.linked or own.stands_in else await _episode_title(gm, session, scored.input),
         retracted=() if own.linked else await _retracted(gm, heard),
         valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
@@ -407,6 +412,19 @@ async def _taught(gm: Graphmem, session: Session, teach: str) -> Marked | None:
         return None
     (reading,), (vector,) = await gm.read([teach])
     return Marked(teach, teach, vector, domain_of(reading.scores), 0.0, said_hash(session, None, teach), None)
+
+
+async def _episode_title(gm: Graphmem, session: Session, begun: Input) -> Marked | None:
+    """Return the title of the episode that begins with a message; no copy of what was said (spec 7)."""
+    if not begun.begins:
+        return None
+    at = begun.heard.at
+    title = heading(doc_of(begun.heard), begun.heard.task) or f"{at.day} {at:%B %Y, %H:%M}"
+    (reading,), (vector,) = await gm.read([title])
+    # Two episodes may have one title, and are two all the same.
+    content_hash = said_hash(session, None, f"{begun.claimed.id} {title}")
+    valence, _ = affect_of(gm, Doc(title), vector)
+    return Marked(title, title, vector, domain_of(reading.scores), valence, content_hash, None)
 
 
 def _whole_message(session: Session, scored: Scored, reading: Reading) -> tuple[Note, Marked]:

@@ -125,7 +125,7 @@ def planned_formation(
         ),
     )
     changes = completed(changes, reading.key, reading.source.at, open_doubts, known)
-    changes = _with_beside(changes, reading)
+    changes = _with_beside(changes, reading, known)
     own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
     if own and changes.of(Reinforced):
         changes = changes.plus(Tolerance(shifted_tolerance(tolerance, REASSURED_BY)))
@@ -150,14 +150,15 @@ def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex) -> dict[
     return formed.ended | {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
 
 
-def _with_beside(changes: Changes, reading: Reading) -> Changes:
+def _with_beside(changes: Changes, reading: Reading, known: SearchIndex) -> Changes:
     """Return the same with what the mind said beside its notes: a question, a way to teach; each hangs on a memory."""
     hashes = {new.memory.content_hash for new in changes.of(New)}
-    if reading.teach is not None and reading.teach.content_hash not in hashes:
+    teach = reading.teach
+    if teach is not None and teach.content_hash not in hashes and known.find(teach.content_hash) is None:
         weight = reading.scores.importance
         taught = Note(0, len(reading.heard.text), None, Modality.PROCEDURAL, MemoryKind.CONCEPT, importance=weight)
-        memory = new_memory(reading, taught, reading.teach, 1, MemoryRole.PROCEDURE)
-        way = New(replace(memory, id=f"procedure-{reading.key}", quote=None), reading.teach.vector, span_of(taught))
+        memory = new_memory(reading, taught, teach, 1, MemoryRole.PROCEDURE)
+        way = New(replace(memory, id=f"procedure-{reading.key}", quote=None), teach.vector, span_of(taught))
         changes = changes.plus(way)
     touched = [*(new.memory.id for new in changes.of(New)), *(again.memory.id for again in changes.of(Reinforced))]
     if reading.question and touched:
@@ -280,8 +281,7 @@ def _keep_note(formed: _Formed, reading: Reading, note: Note, marked: Marked, tw
     if same is not None:
         return same
     memory = new_memory(reading, note, marked, len(formed.new) + 1)
-    # Of a surprise whose consequences come with the notes.
-    memory = replace(memory, flashbulb=reading.linked and reading.scores.level is Level.PARADIGM_SHIFT)
+    memory = replace(memory, flashbulb=reading.scores.level is Level.PARADIGM_SHIFT)
     formed.new.append(New(memory, marked.vector, span_of(note)))
     return memory.id
 

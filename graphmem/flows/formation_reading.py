@@ -84,6 +84,7 @@ class Reading:
     lesson : what the violated expectation taught
     question : to be put to the student
     teach : a way to teach this student
+    episode : title of the one that begins with the message
     retracted : matters that the student asks to forget or says are not true; None for what was said last
     valence : of the whole message, -1 to 1
     clarifies : the whole message, as the episode of a clarification, where doubts are open
@@ -105,6 +106,7 @@ class Reading:
     lesson: Lesson | None = None
     question: str = field(default="", repr=False)
     teach: Marked | None = None
+    episode: Marked | None = None
     retracted: tuple[Vector | None, ...] = field(default=(), repr=False)
     valence: float = 0.0
     verdicts: Mapping[tuple[str, str], PairVerdict] = field(default_factory=dict)

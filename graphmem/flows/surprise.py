@@ -1,23 +1,16 @@
-"""Response to a surprise: read, ask the mind, plan, write; and corrections of it afterwards (spec 5)."""
+"""Responses to surprises, their questions and corrections, once formation has planned them (spec 5)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows import surprise_plan as responding
-from graphmem.flows.concern import standing_level
-from graphmem.flows.facts import known_facts
-from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
-from graphmem.flows.session_cache import known_readings, open_memories, write_planned
-from graphmem.flows.surprise_plan import Understood, Worded, is_own_belief
-from graphmem.language.analysis import domain_of
+from graphmem.flows.session_cache import open_memories, write_planned
+from graphmem.flows.surprise_plan import is_own_belief
 from graphmem.model import (
-    Analyse,
-    Analysis,
     Correction,
     Level,
     Memory,
@@ -27,135 +20,17 @@ from graphmem.model import (
     Session,
     SourceKind,
     SurpriseResponse,
-    Surprising,
-    Usage,
-    Vector,
     Verdict,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store import surprises
-from graphmem.store.changes import Changes, Corrected, New, Origin, Update, renewed
-from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
+from graphmem.store.changes import Changes, Corrected, Update, renewed
 from graphmem.store.surprises import Surprised
-from graphmem.text.doc import Doc
-from graphmem.text.headings import heading
 from graphmem.validation import MESSAGE_LIMIT, checked_text
 
-EPISODES_AT_ONCE = 4
-"""Surprising episodes that are analysed in one question."""
 VERDICT_CHARACTERS = 2_000
 """Characters of what is said of a surprise."""
 LEVELS = tuple(Level)
-
-
-async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence[Claimed]) -> int:
-    """Respond to some surprises of one student, all analysed in one question; how many were written.
-
-    Parameters
-    ----------
-    gm : Graphmem, whose mind is asked
-    session : Session
-    claimed : jobs of kind `surprise`
-
-    Raises
-    ------
-    MindError       the language model is away; nothing was written
-    Conflict        memories kept changing; nothing was written of the job it happened to
-    """
-    held = await open_memories(gm, session)
-    jobs = [await _standing(gm, session, each) for each in claimed]
-    readings, vectors = await gm.read([job.actual for job in jobs], known_readings(gm, session))
-    surprising = [_surprising(held, job, vector) for job, vector in zip(jobs, vectors, strict=True)]
-    answer = await gm.mind.ask(Analyse(tuple(surprising)))
-    facts = tuple(await known_facts(gm, session))
-    found, usage = list[Understood | SurpriseJob](), answer.usage
-    for each, job, read, vector, analysis in zip(claimed, jobs, readings, vectors, answer.value, strict=True):
-        if analysis is None:
-            found.append(job)
-            continue
-        episode, *others = await _described(gm, session, each, job, analysis)
-        own = Understood(
-            seq=each.seq,
-            job=job,
-            snr=read.snr,
-            vector=vector,
-            analysis=analysis,
-            episode=episode,
-            updates=tuple(others[: len(analysis.updates)]),
-            procedure=next(iter(others[len(analysis.updates) :]), None),
-            inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
-            facts=facts,
-        )
-        found.append(own)
-        facts = (*responding.new_facts(own, held.index), *facts)
-    # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
-    written = 0
-    for each, told_of_it in zip(claimed, found, strict=True):
-        written += await _write_response(gm, session, each, told_of_it, usage)
-        usage = Usage()
-    return written
-
-
-async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> SurpriseJob:
-    """Return a job, its level as it stands now: the concern that lifted it may have been taken back."""
-    job = opened_payload(session, claimed, SurpriseJob)
-    level = await standing_level(gm, session, str(claimed.seq), job.level, job.own_level)
-    return job if level is job.level else replace(job, level=level)
-
-
-def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector) -> Surprising:
-    return Surprising(
-        level=job.level,
-        signal=job.signal,
-        match=job.match,
-        predicted=job.predicted,
-        actual=job.actual,
-        beliefs=responding.beliefs_near(vector, job, held.index),
-        doc=Doc(job.actual, vector),
-    )
-
-
-async def _described(
-    gm: Graphmem, session: Session, claimed: Claimed, job: SurpriseJob, analysis: Analysis
-) -> list[Worded]:
-    """Embed, weigh and hash what is to be remembered: the episode, each update, then a procedure, if there is one."""
-    procedure = None if analysis.reflection is None else analysis.reflection.procedure
-    contents = [
-        # A title and links, no copy of what was said.
-        heading(Doc(job.actual), job.task) or f"{job.at.day} {job.at:%B %Y, %H:%M}",
-        *(update.new for update in analysis.updates),
-        *([procedure] if procedure else []),
-    ]
-    readings, vectors = await gm.read(contents)
-    episode, *others = (
-        Worded(
-            content,
-            vector,
-            domain_of(reading.scores),
-            affect_of(gm, Doc(content), vector)[0],
-            said_hash(session, None, content),
-            said_hash(session, None, f"{claimed.id} {content}"),
-        )
-        for content, vector, reading in zip(contents, vectors, readings, strict=True)
-    )
-    # Two episodes may turn to the same, and are two all the same.
-    return [replace(episode, content_hash=episode.own_hash), *others]
-
-
-async def _write_response(
-    gm: Graphmem, session: Session, claimed: Claimed, understood: Understood | SurpriseJob, usage: Usage
-) -> bool:
-    """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
-
-    async def planned(held: OpenMemories) -> Changes:
-        if not isinstance(understood, Understood):
-            # The mind tells with its notes what follows.
-            return Changes(held.version, "surprise", origin=Origin(SourceKind.CHAT, understood.turn_id))
-        changes = responding.planned_response(understood, held.index, held.version)
-        return changes.plus(*await topics_of(gm, session, changes.of(New)))
-
-    finished = Finished(claimed, usage, gm.settings.facts_kept)
-    return await write_planned(gm, session, planned, finished) is not None
 
 
 async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:

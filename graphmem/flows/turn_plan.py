@@ -32,7 +32,7 @@ from graphmem.model import (
 )
 from graphmem.search.selection import shown
 from graphmem.settings import Settings
-from graphmem.store.jobs import FormJob, NewJob, SurpriseJob
+from graphmem.store.jobs import FormJob, NewJob
 from graphmem.store.turns import WORKING_MEMORY, Boost, Raised, TurnWrite
 from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.doc import doc_of
@@ -160,9 +160,9 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
     # What tells nothing as a whole may hold a piece that does, which formation finds.
     answers = thought.may_answer or bool(retractions(doc.text) or told_clauses(doc))
     answers = answers or tells_attribute(doc) or answers_question(doc, thought.seen.asked)
-    surprising = _surprise_jobs(thought, seq) if tells else ()
+    begun = tells and begins(thought)
     forms = tells or answers or not is_idle(thought.seen.message)
-    jobs = (*(_form_jobs(thought, seq, tells=tells or answers) if forms else ()), *surprising)
+    jobs = (_form_job(thought, seq, tells=tells or answers, begun=begun),) if forms else ()
     outcome = _outcome(thought, jobs, now)
     doubts = tuple(raised(each.doubt, thought.seen.message.at) for each in thought.recalled.weave)
     passed_over = REASSURED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
@@ -185,7 +185,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
         jobs=jobs,
         boosts=_boosts(thought),
         signals=(*state.signals, scored.surprising)[-SIGNALS:],
-        episode=bool(surprising),
+        episode=begun,
         question=thought.question,
         raised=thought.raised,
         doubts=doubts,
@@ -275,7 +275,7 @@ def is_idle(message: Message) -> bool:
     return kind in IDLE_TALK and chance >= SURELY_IDLE
 
 
-def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:
+def _form_job(thought: TurnThought, seq: int, *, tells: bool, begun: bool) -> NewJob:
     """Return the job by which a message is remembered: what there is to keep of it, a mind decides."""
     message, scored = thought.seen.message, thought.score
     expected = thought.seen.state.prediction
@@ -298,8 +298,9 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
         tells=tells,
         asks=thought.recalled.asked_for is not AskedFor.OTHER,
         predicted=expected.text if expected is not None and violated else None,
+        begins=begun,
     )
-    return (NewJob(f"form-{seq}", work, seq),)
+    return NewJob(f"form-{seq}", work, seq)
 
 
 def begins(thought: TurnThought) -> bool:
@@ -325,27 +326,6 @@ def begins(thought: TurnThought) -> bool:
     )
     other = starts or "topic" in thought.score.unusual
     return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(doc.key_phrases(1))
-
-
-def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
-    """Return a surprise is responded to; where only the matter changes, a new episode begins and that is all."""
-    message, scored, expected = thought.seen.message, thought.score, thought.seen.state.prediction
-    if not begins(thought):
-        return ()
-    work = SurpriseJob(
-        turn_id=thought.turn_id,
-        at=message.at,
-        level=scored.level,
-        signal=scored.surprise,
-        match=scored.match,
-        importance=scored.importance,
-        predicted=None if expected is None else expected.text,
-        before=thought.seen.asked,
-        actual=message.text,
-        own_level=thought.own_level,
-        task=thought.task,
-    )
-    return (NewJob(f"surprise-{seq}", work, seq),)
 
 
 def next_question(

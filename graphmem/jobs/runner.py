@@ -16,8 +16,6 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
 from graphmem.flows.budget import within_budget
 from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
-from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
-from graphmem.flows.surprise import respond_to_surprises
 from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.logs import log_ids
 from graphmem.model import CompressionTrigger, JobState, Session, Usage
@@ -108,8 +106,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
 async def _wanted_kinds(gm: Graphmem, session: Session) -> list[Kind]:
     """The kinds of jobs that are done in the background now.
 
-    What a mind reads together waits until there are some turns of it, or the talk pauses; so does what rests on the
-    memories of those turns.
+    What a mind reads together waits until there are some turns of it, or the talk pauses.
     """
     if gm.mind.together == 1:
         return JOB_KINDS
@@ -117,7 +114,7 @@ async def _wanted_kinds(gm: Graphmem, session: Session) -> list[Kind]:
     paused = waiting.newest is None or (gm.clock() - waiting.newest).total_seconds() >= TALK_PAUSE
     if paused or waiting.turns >= MESSAGES_AT_ONCE:
         return JOB_KINDS
-    return [kind for kind in JOB_KINDS if kind not in {Kind.FORM, Kind.SURPRISE}]
+    return [kind for kind in JOB_KINDS if kind is not Kind.FORM]
 
 
 async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
@@ -275,7 +272,8 @@ async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], er
             continue
         # What was asked about several jobs at once is counted once.
         spent = Usage()
-        log.warning("a job has failed %d times and is %s: %s", later.attempts, later.state, later.error)
+        if not away:
+            log.warning("a job has failed %d times and is %s: %s", later.attempts, later.state, later.error)
 
 
 @contextmanager
@@ -292,7 +290,6 @@ def trouble_logged() -> Iterator[None]:
 HANDLERS: Mapping[Kind, Handler] = {
     Kind.FORM: Handler(form_messages, at_once=MESSAGES_AT_ONCE),
     Kind.OBSERVE: Handler(form_observations, at_once=MESSAGES_AT_ONCE),
-    Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES),
 }
 """Who does which kind of job."""
 JOB_KINDS = list(HANDLERS)

@@ -8,13 +8,12 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from graphmem.errors import MindError
 from graphmem.llm.circuit import Circuit
-from graphmem.llm.unasked import UNASKED
 from graphmem.metrics import model_errors
-from graphmem.model import Answer, MindQuestion, OnFailure, Usage
+from graphmem.model import Answer, Classify, MindQuestion, OnFailure, PairClass, PairVerdict, Usage
 from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
 
@@ -28,6 +27,7 @@ __all__ = ["Fallback", "make_mind"]
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+_COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.0, 0.0, 0.0)
 
 
 class Fallback:
@@ -65,8 +65,10 @@ class Fallback:
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`; raises MindError where `first` fails and the question can wait."""
-        if (unasked := UNASKED.get(type(question))) is not None:
-            return Answer(unasked(question))
+        if isinstance(question, Classify):
+            # What contradicts stands in the notes of a language model, which is asked nothing else about it.
+            unasked: Answer[Any] = Answer(tuple(_COMPATIBLE for _ in question.pairs))
+            return unasked
         shown = False
 
         async def passed_on(piece: str) -> None:

@@ -242,7 +242,7 @@ def _placed_note(item: NoteItem, talk: NotedTalk) -> Noted | str:
 
 
 def notes_of_answer(output: MemoryOutput, question: Remember) -> Notes:
-    """Convert a validated answer to values; what says the same as an earlier note of its message is dropped.
+    """Convert a validated answer to values; notes that say the same become one memory when they are kept.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def notes_of_answer(output: MemoryOutput, question: Remember) -> Notes:
     --------
     >>> question = Remember((Heard("Look, I skate!", datetime(2026, 1, 5, tzinfo=UTC)),))
     >>> told = {"quote": "i skate", "statement": "The student skates.", "kind": "habit", "links": ["same 9"]}
-    >>> notes = notes_of_answer(MemoryOutput.model_validate({"notes": [told, told]}), question)
+    >>> notes = notes_of_answer(MemoryOutput.model_validate({"notes": [told]}), question)
     >>> [(n.start, n.end, n.statement, n.kind.value, n.links) for n in notes.of[0]]
     [(6, 13, 'The student skates.', 'trait', ())]
     """
@@ -268,21 +268,13 @@ def notes_of_answer(output: MemoryOutput, question: Remember) -> Notes:
     numbers: dict[int, NotePlace] = {}
     for number, each in enumerate(noted(output, talk), 1):
         if isinstance(each, Noted):
-            own = kept[each.place]
-            same = next((i for i, other in enumerate(own) if _sameness(other) == _sameness(each)), None)
-            numbers[number] = NotePlace(each.place, len(own) if same is None else same)
-            if same is None:
-                own.append(each)
+            numbers[number] = NotePlace(each.place, len(kept[each.place]))
+            kept[each.place].append(each)
     of = tuple(
         tuple(_finished_note(each, heard, question, numbers) for each in own)
         for own, heard in zip(kept, question.heard, strict=True)
     )
     return Notes(of, True, tuple(_lessons(output.learned, question)), output.question, output.teach)
-
-
-def _sameness(each: Noted) -> tuple[str, int, int]:
-    said = (each.statement or "").casefold().rstrip(" .!")
-    return (said, 0, 0) if said else ("", each.start, each.end)
 
 
 def _lessons(learned: str, question: Remember) -> Iterator[tuple[int, Lesson]]:

@@ -46,7 +46,7 @@ _TALKATIVE = (
 )
 REPLY_TEMPERATURE = 0.7
 """Temperature of replies, which need not be the same each time."""
-TOGETHER = 5
+TOGETHER = 4
 """Messages that one memory call reads."""
 JOB_PATIENCE = 3
 """Times the time limit that a job's question may take: nobody waits for it, and some models think long."""

@@ -1,13 +1,14 @@
-"""Quote location in a message: the proof that what a model remembers was said (spec 7).
+"""Quotes of a message that a model has copied, found again in it (spec 7).
 
-Models copy almost, not quite: other quotation marks, other blanks, a capital letter, a slip mended. So a quote is
-looked for as it is, then by its plain letters, then by its likeness; a number has to be the same in any case.
+Models copy nearly exactly: another kind of quotation mark, other blanks, a capital letter, a slip mended. So a quote is
+looked for as it is, then by its words alone, then by its likeness; a number has to be the same in any case.
 """
 
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
+from html import unescape
 
 from rapidfuzz import fuzz
 
@@ -18,22 +19,9 @@ LIKENESS = 90.0
 FUZZY_QUOTE_LETTERS = 600
 """Most letters of a quote that is looked for by likeness, which takes time; a longer one has to be exact."""
 
-# Marks that people and models set differently: they are left out of the comparison.
-_QUOTE_MARKS = dict.fromkeys(map(ord, "'\"`´‘’‚‛“”„‟«»‹›′″*_"))
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
-_END_MARKS = " .,;:!?…"
-# Prompts show angle brackets as these, and a model may copy them so.
-_SIGN = re.compile("&lt;|&gt;|.", re.DOTALL)
-_COPIED_BRACKETS = {"&lt;": "<", "&gt;": ">"}
-
-
-@dataclass(frozen=True)
-class _Plain:
-    """A text in plain letters; letter i stands for the characters from starts[i] to ends[i] of the text."""
-
-    text: str
-    starts: list[int]
-    ends: list[int]
+_INNER_MARK = "'"
+"""Stands for what people and models set differently within words: quotation marks, accents, what is invisible."""
+_MARKS = frozenset("'\"`´‘’‚‛“”„‟«»‹›′″*")
 
 
 @dataclass(frozen=True)
@@ -56,7 +44,7 @@ class Passage:
 
         Parameters
         ----------
-        quote : str                 as a model copied it; letter case, accents, blanks and quotation marks may differ,
+        quote : str                 as a model copied it; letter case, accents, blanks and punctuation may differ,
                                     and a tenth of the letters, but no number
 
         Returns
@@ -65,41 +53,33 @@ class Passage:
 
         Source: spec 7.
         """
-        quote = quote.strip()
-        if not any(map(str.isalnum, quote)):
+        # Prompts show angle brackets as entities, and a model may copy them so.
+        needle = _folded(unescape(quote)).strip(f" {_INNER_MARK}.,;:!?…")
+        words = re.findall(r"\w+", needle.replace(_INNER_MARK, ""))
+        if not words:
             return None
-        if exact := _place(quote, self.text):
-            return exact
-        needle = _folded(quote).text.strip(_END_MARKS)
-        if not needle:
-            return None
-        if same := _place(needle, self._folded.text):
-            return self._span(*same)
-        return self._likeness(needle) if len(needle) <= FUZZY_QUOTE_LETTERS else None
+        loose = r"\W+".join(f"{_INNER_MARK}*".join(word) for word in words)
+        exact = _place(re.escape(quote.strip()), self.text) or _place(loose, self._letters)
+        return exact or (self._alike(needle) if len(needle) <= FUZZY_QUOTE_LETTERS else None)
 
     @cached_property
-    def _folded(self) -> _Plain:
+    def _letters(self) -> str:
         return _folded(self.text)
 
-    def _span(self, start: int, end: int) -> tuple[int, int]:
-        return self._folded.starts[start], self._folded.ends[end - 1]
-
-    def _likeness(self, needle: str) -> tuple[int, int] | None:
-        text = self._folded.text
+    def _alike(self, needle: str) -> tuple[int, int] | None:
+        text = self._letters
         found = fuzz.partial_ratio_alignment(needle, text, score_cutoff=LIKENESS)
         # A message much shorter than the quote may lie within it; that proves nothing.
         if found is None or found.dest_end - found.dest_start < LIKENESS / 100 * len(needle):
             return None
         start, end = _whole_words(text, found.dest_start, found.dest_end)
-        return self._span(start, end) if _numbers(text[start:end]) == _numbers(needle) else None
+        return (start, end) if re.findall(r"\d+", text[start:end]) == re.findall(r"\d+", needle) else None
 
 
-def _place(needle: str, text: str) -> tuple[int, int] | None:
-    """Span of a text in another: as whole words, else within words, as in languages that set no blanks."""
-    if whole := re.search(rf"(?<!\w){re.escape(needle)}(?!\w)", text):
-        return whole.span()
-    start = text.find(needle)
-    return None if start < 0 else (start, start + len(needle))
+def _place(pattern: str, text: str) -> tuple[int, int] | None:
+    """Span of a pattern in a text: as whole words, else within words, as in languages that set no blanks."""
+    found = re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text) or re.search(pattern, text)
+    return None if found is None else found.span()
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -114,31 +94,14 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _numbers(text: str) -> list[str]:
-    return re.findall(r"\d+", text)
+def _folded(text: str) -> str:
+    """A text of the same length in plain lower-case letters, each mark within words as one sign."""
+    return "".join(map(_letter, text))
 
 
-def _folded(text: str) -> _Plain:
-    """Lower case, one blank for many, no accents, no quotation marks, nothing invisible."""
-    letters: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for sign in _SIGN.finditer(text):
-        for letter in _letters(sign[0]):
-            if letter == " " and letters[-1:] == [" "]:
-                continue
-            letters.append(letter)
-            starts.append(sign.start())
-            ends.append(sign.end())
-    return _Plain("".join(letters), starts, ends)
-
-
-@lru_cache(4096)
-def _letters(sign: str) -> str:
-    if sign.isspace():
+def _letter(sign: str) -> str:
+    if sign in _MARKS or unicodedata.category(sign) in ("Mn", "Cf"):
+        return _INNER_MARK
+    if sign == "_" or sign.isspace():
         return " "
-    plain = _COPIED_BRACKETS.get(sign, sign).translate(_QUOTE_MARKS).translate(_DASHES)
-    if plain.isascii():
-        return plain.lower() if plain.isprintable() else ""
-    plain = unicodedata.normalize("NFKD", plain).casefold()
-    return "".join(letter for letter in plain if letter.isprintable() and not unicodedata.combining(letter))
+    return unicodedata.normalize("NFKD", sign)[0].casefold()[:1]

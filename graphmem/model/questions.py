@@ -8,7 +8,6 @@ from graphmem.model.concern import Danger
 from graphmem.model.conversation import Conversation, Message, Prediction, Remembered, Response
 from graphmem.model.memory import Digest, Heard, Memory
 from graphmem.model.notes import KnownItem, Notes
-from graphmem.model.surprise import Analysis, Surprising
 from graphmem.model.uncertainty import PairVerdict, StatementPair
 
 T_co = TypeVar("T_co", covariant=True)
@@ -90,22 +89,6 @@ class Remember(MindQuestion[Notes]):
     heard: tuple[Heard, ...]
     known: tuple[KnownItem, ...] = ()
     asked: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Analyse(MindQuestion[tuple[Analysis | None, ...]]):
-    """Analyses of some surprising episodes, at least one; one analysis for each, in the same order.
-
-    No question to the student is asked in two of them. None where the mind tells with its notes what follows.
-    """
-
-    prompt = "analyse"
-
-    episodes: tuple[Surprising, ...]
-
-    def __post_init__(self) -> None:
-        if not self.episodes:
-            raise ValueError("without an episode there is nothing to analyse")
 
 
 @dataclass(frozen=True)

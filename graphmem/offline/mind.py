@@ -12,8 +12,6 @@ from graphmem.errors import InvalidInput
 from graphmem.language.analysis import MessageAnalysis, generality
 from graphmem.language.encoder import Encoder
 from graphmem.model import (
-    Analyse,
-    Analysis,
     Answer,
     Author,
     Classify,
@@ -42,7 +40,6 @@ from graphmem.offline.formation import extract
 from graphmem.offline.notes import notes_of
 from graphmem.offline.prediction import expected_answer, keywords, own_statements
 from graphmem.offline.replies import replied
-from graphmem.offline.surprise import analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import language_of
@@ -175,10 +172,6 @@ async def _noted(mind: OfflineMind, heard: Heard, place: int) -> tuple[Note, ...
     return notes_of(found, heard, place)
 
 
-async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:
-    return await asyncio.to_thread(lambda: analysed(question.episodes))
-
-
 async def _summarise(_: OfflineMind, question: Summarise, __: OnToken | None) -> tuple[Digest, ...]:
     return await asyncio.to_thread(lambda: tuple(map(summarised_memories, question.groups)))
 
@@ -191,7 +184,6 @@ RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | No
     Predict: _predict,
     Respond: _respond,
     Remember: _remember,
-    Analyse: _analyse,
     Summarise: _summarise,
     Classify: _classify,
 }

@@ -499,14 +499,15 @@ async def _finish(tx: Transaction, changes: Changes, written: int, now: datetime
     for compressed in changes.of(Compressed):
         await usages.add_usage(tx, COMPRESSING, compressed.usage, now)
     if changes.formed is not None:
-        ids, source = [new.memory.id for new in changes.of(New)], _source_key(changes.origin)
+        ids = [new.memory.id for new in changes.of(New) if new.memory.id != changes.episode_id]
+        source = _source_key(changes.origin)
         await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, written=written, now=now, **source)
 
 
 async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:
     source = _source_key(changes.origin)
     facts = [stored(session, "Fact", fact) for fact in changes.of(Fact)]
-    surprised = changes.episode_id is not None
+    surprised = changes.response is not None
     (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, surprised=surprised, **source)
     return int(row["facts"])
 

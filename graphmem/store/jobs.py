@@ -38,7 +38,6 @@ class Kind(StrEnum):
     """Kind of a job; with a new one `SCHEMA_VERSION` rises, since a start parks the kinds that it does not know."""
 
     FORM = "form"  # forms memories from a message of a turn
-    SURPRISE = "surprise"  # responds to a surprise
     OBSERVE = "observe"  # forms memories from an observation, whose payload is a sealed box
     NOTIFY = "notify"  # tells an institution's webhook; without a payload, see `Notice`
 
@@ -57,6 +56,7 @@ class FormJob:
     tells : false of a message that is only checked for the ledger
     asks : it asks for what was told
     predicted : what was foreseen instead, where an expectation was violated
+    begins : an episode begins with it
     """
 
     turn_id: str
@@ -76,26 +76,7 @@ class FormJob:
     tells: bool = True
     asks: bool = False
     predicted: str | None = None
-
-
-@dataclass(frozen=True)
-class SurpriseJob:
-    """A surprising message of a turn (spec 5).
-
-    own_level, task : as in `FormJob`
-    """
-
-    turn_id: str
-    at: datetime
-    level: Level
-    signal: float
-    match: float | None
-    importance: float
-    predicted: str | None
-    before: str
-    actual: str
-    own_level: Level | None = None
-    task: str = ""
+    begins: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +84,7 @@ class NewJob:
     """A job to be written with what causes it; `seq` numbers what it makes, within the student and kind."""
 
     id: str
-    work: FormJob | SurpriseJob = field(repr=False)
+    work: FormJob = field(repr=False)
     seq: int
 
     @property
@@ -112,10 +93,7 @@ class NewJob:
         return next(kind for kind, payload in PAYLOADS.items() if isinstance(self.work, payload))
 
 
-PAYLOADS: Mapping[Kind, type[FormJob | SurpriseJob]] = {
-    Kind.FORM: FormJob,
-    Kind.SURPRISE: SurpriseJob,
-}
+PAYLOADS: Mapping[Kind, type[FormJob]] = {Kind.FORM: FormJob}
 """What the jobs of a turn hold; an observation comes in a sealed box instead."""
 
 _ADAPTERS: Mapping[type[Any], TypeAdapter[Any]] = {payload: TypeAdapter(payload) for payload in PAYLOADS.values()}

@@ -8,7 +8,7 @@ from functools import cached_property, wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from graphmem.model import Entity, Heard, Message, Surprising, Vector
+from graphmem.model import Entity, Heard, Message, Vector
 from graphmem.text.entities import named_entities
 from graphmem.text.keyphrases import ranked_phrases
 from graphmem.text.lexicon import STOP_WORDS, TIME_WORDS, is_negation
@@ -184,7 +184,7 @@ def terms(word: str) -> list[str]:
     return [part.removesuffix("'s") for part in plain(word).casefold().split("-")]
 
 
-def doc_of(said: Message | Heard | Surprising) -> Doc:
+def doc_of(said: Message | Heard) -> Doc:
     """The Doc of what was said: the one it carries, or else a new one.
 
     Examples
@@ -194,9 +194,7 @@ def doc_of(said: Message | Heard | Surprising) -> Doc:
     >>> doc_of(Message(Author.STUDENT, "Hello!", datetime(2026, 1, 1, tzinfo=UTC))).text
     'Hello!'
     """
-    if isinstance(said.doc, Doc):
-        return said.doc
-    return Doc(said.actual if isinstance(said, Surprising) else said.text)
+    return said.doc if isinstance(said.doc, Doc) else Doc(said.text)
 
 
 def once_per_doc(function: Callable[[Doc], T]) -> Callable[[Doc], T]:

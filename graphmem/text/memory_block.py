@@ -138,7 +138,7 @@ def memory_line(recalled: Recalled, remembered: Remembered) -> str:
     if (times := min(memory.reinforcement_count + 1, len(memory.source_refs))) > 1:
         notes.append(f"{'seen' if memory.aspect in SHOWN_AT_WORK else 'said'} {times} times")
     if memory.invalid_at is not None:
-        notes.append(f"until {day(memory.invalid_at, memory.zone)}")
+        notes.append(f"until {day(memory.invalid_at - A_MOMENT, memory.zone)}")
     elif memory.outdated_at is not None:
         notes.append(f"partly outdated since {day(memory.outdated_at, memory.zone)}")
     aspect = f", {memory.aspect.value}" if memory.aspect in SHOWN_AT_WORK else ""

@@ -54,7 +54,7 @@ async def shaken(gm: Graphmem, ann: Pupil) -> Pupil:
     ):
         await surprises(gm, ann, text, level, turn_id=f"t{hour}", at=AT + timedelta(hours=hour))
         about = "move" if text == PARIS else "denominator"
-        await run_jobs(asking(gm, about), ann.session)
+        await run_jobs(asking(gm, about) if level is Level.PARADIGM_SHIFT else gm, ann.session)
     return ann
 
 
@@ -85,7 +85,7 @@ async def test_actions_of_each_level_are_told_newest_first(gm: Graphmem, shaken:
     assert (mended["prior"], mended["edge"], mended["holds"]) == ("memory-2-1", "REFINES", True)
     assert 1 <= len(confused["linked"]) <= 5
     assert {question["state"] for question in confused["questions"]} == {"waiting"}
-    assert [reflection["id"] for reflection in confused["reflections"]] == ["reflection-6-1"]
+    assert [reflection["id"] for reflection in confused["reflections"]] == ["reflection-6"]
     assert confused["procedures"] == ["procedure-6"]
 
 

@@ -28,14 +28,12 @@ from tests.support.surprising import (
     PARIS,
     ROME,
     TEAL,
-    convinced,
     counted,
     everything,
     memories_by_id,
     responded,
     response_of,
     surprises,
-    update,
 )
 
 # Corrections
@@ -64,16 +62,19 @@ async def test_what_was_not_important_is_undone(gm: Graphmem, ann: Pupil) -> Non
 
 
 async def test_a_belief_that_only_the_surprise_made_goes_and_comes_with_the_verdict(gm: Graphmem, ann: Pupil) -> None:
+    """Older versions made such beliefs."""
     await told(gm, ann, "I live in Rome.")
-    await surprises(gm, ann, "We moved, can you believe it?", Level.COGNITIVE_DISSONANCE)
-    await run_jobs(convinced(gm, update("memory-1-1", "I live in Paris.")), ann.session)
+    await responded(gm, ann, "We moved to Paris.", Level.COGNITIVE_DISSONANCE)
+    made = "MATCH (m:Memory {institution: $i, student_id: $s, id: 'memory-2-1'}) SET m.role = 'belief'"
+    await changed(gm, ann.who, made)
+    gm.cache.drop_memories(ann.session)
     for verdict, valid in (
         (Verdict.WAS_NOT_IMPORTANT, "memory-1-1"),
-        (Verdict.WAS_IMPORTANT, "belief-2-1"),
+        (Verdict.WAS_IMPORTANT, "memory-2-1"),
         (Verdict.WAS_NOT_IMPORTANT, "memory-1-1"),
     ):
         await correct_surprise(gm, ann.session, "episode-2", verdict, "")
-        beliefs = [m for m in await held(gm, ann.session) if m.id in {"memory-1-1", "belief-2-1"}]
+        beliefs = [m for m in await held(gm, ann.session) if m.id in {"memory-1-1", "memory-2-1"}]
         assert [m.id for m in beliefs if m.invalid_at is None] == [valid]
         assert [m.id for m in beliefs if m.reliability is Reliability.RELIABLE] == [valid]
 

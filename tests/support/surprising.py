@@ -1,4 +1,4 @@
-"""Surprises on demand: a turn with the very job a test wants, since natural ones are rare and not to be steered."""
+"""Surprises on demand: a turn with the very level a test wants, since natural ones are rare and not to be steered."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,23 +6,10 @@ from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.flows.surprise import responses_by_episode
-from graphmem.jobs.runner import HANDLERS, run_jobs
-from graphmem.model import (
-    Analyse,
-    Analysis,
-    BeliefUpdate,
-    Lesson,
-    Level,
-    MemoryKind,
-    MemoryRole,
-    Modality,
-    Reflection,
-    Session,
-    SurpriseResponse,
-    TurnOutcome,
-)
+from graphmem.jobs.runner import run_jobs
+from graphmem.model import Lesson, Level, MemoryRole, Notes, Remember, Session, SurpriseResponse, TurnOutcome
 from graphmem.store import jobs
-from graphmem.store.jobs import Claimed, Kind, NewJob, SurpriseJob, sealed_job
+from graphmem.store.jobs import Claimed, FormJob, Kind, NewJob, opened_payload, sealed_job
 from tests.conftest import Pupil, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import asked, changed, nodes
@@ -39,61 +26,37 @@ PARIS = "Guess what, we moved to Paris!"
 TEAL = "My favourite colour is teal."
 ORANGE = "Sorry, my favourite colour is actually orange."
 CONFUSED = "I don't understand why the denominator of a fraction must stay the same."
-TOWNS = """
-    Lisbon Bergen Oslo Turin Ghent Porto Riga Split Krakow Malmo Basel Nantes Seville Leeds Graz Trieste Varna Bath
-    Cork Uppsala Tartu Brno Kiel Lyon Genoa Delft Bruges Palermo Tromso Cadiz Arles Narvik Zadar Parma Gdansk Lucerne
-    """.split()  # noqa: SIM905
-ANIMALS = """
-    otters herons newts badgers lynxes storks weasels toads finches moths beavers falcons hedgehogs ravens salmon trout
-    squirrels swans voles wasps bees cranes deer eagles ferrets geese hares ibexes jays kites larks mice owls pikes
-    rabbits shrews
-    """.split()  # noqa: SIM905
-MANY = " ".join(
-    f"In {town} I photographed {i + 2} {animal}." for i, (town, animal) in enumerate(zip(TOWNS, ANIMALS, strict=True))
-)
-FACTS = tuple(
-    Lesson(f"Paints {animal} on silk for the market of {town}.", (animal,))
-    for town, animal in zip(TOWNS, ANIMALS, strict=True)
-)
-"""More facts than any level takes."""
 CLAIMED_FOR = timedelta(seconds=60)
 CALM = "I think I have to add 12 and 30, like before."
 
 
 async def surprises(gm: Graphmem, pupil: Pupil, text: str, level: Level | None, **more: Any) -> TurnOutcome:
-    """A turn that surprises at a level of the test's own, or not at all; its jobs wait."""
+    """A turn that surprises at a level of the test's own and begins an episode, or not at all; its job waits."""
     at, reply = more.pop("at", None), more.pop("reply", None)
     outcome = await say(gm, pupil, text, more.pop("turn_id", None), at=at, reply=reply)
-    await changed(
-        gm, pupil.who, "MATCH (j:Job {institution: $i, student_id: $s, id: $id}) DELETE j", id=f"surprise-{outcome.seq}"
-    )
+    given: dict[str, Any] = {"level": Level.NORMAL, "begins": False}
     if level is not None:
-        await enqueued(gm, pupil, outcome, text, level, **more)
+        given = {"level": level, "begins": True, "surprise": SIGNALS[level], "predicted": PREDICTED} | more
+    await rescored(gm, pupil, f"form-{outcome.seq}", own_level=None, **given)
     return outcome
 
 
-async def enqueued(gm: Graphmem, pupil: Pupil, outcome: TurnOutcome, text: str, level: Level, **more: Any) -> None:
-    """Write the job of a surprising turn, as the turn would have done."""
-    given: dict[str, Any] = {"match": 0.1, "predicted": PREDICTED, "before": ""} | more
-    work = SurpriseJob(
-        turn_id=outcome.turn_id,
-        at=outcome.at,
-        level=level,
-        signal=SIGNALS[level],
-        importance=outcome.importance,
-        actual=text,
-        **given,
-    )
-    job = sealed_job(pupil.session, NewJob(f"surprise-{outcome.seq}", work, outcome.seq), gm.clock())
-    await changed(gm, pupil.who, "CREATE (j:Job {institution: $i, student_id: $s}) SET j += $job", job=job)
+async def rescored(gm: Graphmem, pupil: Pupil, job_id: str, **changes: Any) -> None:
+    """Change what the waiting job of a turn holds."""
+    (node,) = [node for node in await nodes(gm, pupil.who, "Job") if node["id"] == job_id]
+    waiting = Claimed(job_id, Kind.FORM, 0, "", node["payload"])
+    work = replace(opened_payload(pupil.session, waiting, FormJob), **changes)
+    payload = sealed_job(pupil.session, NewJob(job_id, work, node["seq"]), gm.clock())["payload"]
+    query = "MATCH (j:Job {institution: $i, student_id: $s, id: $id}) SET j.payload = $payload"
+    await changed(gm, pupil.who, query, id=job_id, payload=payload)
 
 
 async def responded(
     gm: Graphmem, pupil: Pupil, text: str, level: Level, *, asks: bool = True, **more: Any
 ) -> SurpriseResponse:
-    """What a surprise leads to, once its jobs have run; with a mind that asks and reflects."""
+    """What a surprise leads to, once its jobs have run; a paradigm shift with a mind that asks and reflects."""
     outcome = await surprises(gm, pupil, text, level, **more)
-    await run_jobs(asking(gm) if asks else gm, pupil.session)
+    await run_jobs(asking(gm) if asks and level is Level.PARADIGM_SHIFT else gm, pupil.session)
     found = await response_of(gm, pupil.session, f"episode-{outcome.seq}")
     assert found is not None
     return found
@@ -135,57 +98,22 @@ async def running(gm: Graphmem, pupil: Pupil) -> list[str]:
 
 
 async def claimed(gm: Graphmem, pupil: Pupil, limit: int = 10) -> list[Claimed]:
-    """Take the surprises that wait, once everything else has been done."""
+    """Take the jobs that wait."""
     now = gm.clock()
-    return await jobs.claim(gm.graph, pupil.session, [Kind.SURPRISE], limit, now + CLAIMED_FOR, now)
+    return await jobs.claim(gm.graph, pupil.session, [Kind.FORM], limit, now + CLAIMED_FOR, now)
 
 
-async def formed(gm: Graphmem, pupil: Pupil) -> None:
-    """Form the memories that wait, and leave surprises alone."""
-    now = gm.clock()
-    found = await jobs.claim(gm.graph, pupil.session, [Kind.FORM], 100, now + CLAIMED_FOR, now)
-    if found:
-        await HANDLERS[Kind.FORM].run(gm, pupil.session, found)
+def asking(gm: Graphmem, about: str = "denominator", *lessons: Lesson) -> Graphmem:
+    """The same process with a mind that asks and reflects, as a language model does."""
 
-
-def convinced(gm: Graphmem, *updates: BeliefUpdate) -> Graphmem:
-    """The same process with a mind that finds certain beliefs changed."""
-
-    async def analyses(question: Analyse) -> tuple[Analysis, ...]:
-        return tuple(Analysis("It was said so.", updates) for _ in question.episodes)
-
-    mind = ScriptedMind(gm.offline, {Analyse: analyses})
-    return replace(gm, mind=mind, offline=mind)
-
-
-def asking(gm: Graphmem, about: str = "denominator", facts: tuple[Lesson, ...] = ()) -> Graphmem:
-    """The same process with a mind that asks and reflects after a paradigm shift, as a language model does."""
-
-    async def analyses(question: Analyse) -> tuple[Analysis | None, ...]:
+    async def notes(question: Remember) -> Notes:
         found = (await gm.offline.ask(question)).value
-        asked = tuple(f"What {each} the {about}?" for each in ("is", "changes", "helps with"))
-        reflection = Reflection(f"The {about} is a puzzle.", f"Draw the {about} before going on.")
-        return tuple(
-            each and replace(each, questions=asked, reflection=reflection, facts=facts or each.facts) for each in found
-        )
+        learned = tuple((0, lesson) for lesson in lessons) or found.learned
+        asked, way = f"What is the {about}?", f"Draw the {about} before going on."
+        return replace(found, learned=learned, question=asked, teach=way)
 
-    mind = ScriptedMind(gm.offline, {Analyse: analyses})
+    mind = ScriptedMind(gm.offline, {Remember: notes})
     return replace(gm, mind=mind, offline=mind)
-
-
-def telling(gm: Graphmem) -> Graphmem:
-    """The same process with a mind that finds more facts in `MANY` than any level takes."""
-
-    async def analyses(question: Analyse) -> tuple[Analysis, ...]:
-        return tuple(Analysis("It was said so.", facts=FACTS if e.actual == MANY else ()) for e in question.episodes)
-
-    mind = ScriptedMind(gm.offline, {Analyse: analyses})
-    return replace(gm, mind=mind, offline=mind)
-
-
-def update(prior: str | None, new: str, *, evolution: bool = True) -> BeliefUpdate:
-    kind, modality = MemoryKind.TRAIT, Modality.SEMANTIC
-    return BeliefUpdate(prior, "What was held.", new, 0, 8, kind, modality, -0.8, 0.9, evolution)
 
 
 async def everything(gm: Graphmem, pupil: Pupil) -> list[str]:

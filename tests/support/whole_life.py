@@ -47,7 +47,7 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await set_attitude(gm, pupil.session, concepts[1].id, 0.5, 0.25, f"Likes the {secret} in races.")
     # A surprise with all that follows it.
     await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
-    await run_jobs(asking(gm, secret, (Lesson(f"Finds the {secret} a puzzle.", (secret,)),)), pupil.session)
+    await run_jobs(asking(gm, secret, Lesson(f"Finds the {secret} a puzzle.", (secret,))), pupil.session)
     await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
     # A job, a message and a doubt that wait.
     await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8", reply=ASKED)

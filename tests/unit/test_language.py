@@ -27,7 +27,6 @@ from graphmem.model import (
     Conversation,
     Fact,
     Heard,
-    Level,
     Message,
     MindQuestion,
     Predict,
@@ -36,7 +35,6 @@ from graphmem.model import (
     Remember,
     Remembered,
     Respond,
-    Surprising,
     Usage,
 )
 from graphmem.settings import Settings
@@ -54,7 +52,6 @@ TALK = Conversation(
 )
 MEMORY = Remembered((Fact("fact-1", 1, "Likes bread & <b>.", ("bread",), AT),))
 HEARD = Heard("I have a dog called Rex.", AT)
-SURPRISING = Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "I skate!")
 PROTOCOLS = ["openai:gpt-4o-mini", "openai-responses:gpt-4o-mini"]
 
 

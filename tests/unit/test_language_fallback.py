@@ -13,16 +13,13 @@ from graphmem.errors import MindError, SetupError
 from graphmem.llm.circuit import Circuit
 from graphmem.llm.fallback import Fallback, make_mind
 from graphmem.llm.mind import FORMS
-from graphmem.llm.unasked import UNASKED
 from graphmem.model import (
-    Analyse,
     Answer,
     Author,
     Classify,
     Companion,
     Conversation,
     Heard,
-    Level,
     Message,
     MindQuestion,
     Notes,
@@ -32,7 +29,6 @@ from graphmem.model import (
     Respond,
     Response,
     StatementPair,
-    Surprising,
     Usage,
 )
 from graphmem.offline.mind import RULES
@@ -224,8 +220,7 @@ async def test_what_a_model_tells_with_its_notes_it_is_not_asked(mind: Fallback,
     pair = StatementPair("a", "b")
     model.error = away()
     (verdict,) = (await mind.ask(Classify((pair,)))).value
-    (analysis,) = (await mind.ask(Analyse((Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "Hm"),)))).value
-    assert (verdict.ended, verdict.opposed, analysis, model.asked) == (0.0, 0.0, None, 0)
+    assert (verdict.ended, verdict.opposed, model.asked) == (0.0, 0.0, 0)
 
 
 async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
@@ -236,8 +231,7 @@ async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleM
 
 def test_every_kind_of_question_has_a_row_in_both_tables() -> None:
     kinds = set(MindQuestion.__subclasses__())
-    assert set(FORMS) | set(UNASKED) == set(RULES) == kinds
-    assert not set(FORMS) & set(UNASKED)
+    assert set(FORMS) | {Classify} == set(RULES) == kinds
 
 
 EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["failed", "succeeded"])), max_size=40)
