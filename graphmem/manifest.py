@@ -12,6 +12,7 @@ page that was put back. Without the server secret nobody can make a digest, a pa
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -155,15 +156,12 @@ def _canonical(value: Any) -> bytes:
     return type(value).__name__.encode() + b" " + repr(value).encode()
 
 
-def entry_of(key: bytes, properties: Mapping[str, Any]) -> Entry:
-    """The entry of an element with these properties; those that are null are not there."""
-    return {name: digest(key, value) for name, value in properties.items() if value is not None}
-
-
-def edge_entry(key: bytes, properties: Mapping[str, Any]) -> Entry:
-    """The entry of a relationship with these properties."""
-    told = [_canonical([name, value]) for name, value in sorted(properties.items()) if value is not None]
-    return {PROPERTIES: digest(key, told)}
+def entry_of(key: bytes, name: str, properties: Mapping[str, Any]) -> Entry:
+    """The entry of an element with these properties; those that are null are not there. Of a relationship it is one."""
+    told = {each: value for each, value in properties.items() if value is not None}
+    if is_edge(name):
+        return {PROPERTIES: digest(key, [_canonical([each, told[each]]) for each in sorted(told)])}
+    return {each: digest(key, value) for each, value in told.items()}
 
 
 def entry_hash(key: bytes, name: str, entry: Entry) -> int:
@@ -207,7 +205,7 @@ def opened_page(key: bytes, who: Who, number: int, content: bytes) -> dict[str, 
     ------
     Tampered        it was altered, or is another page's
     """
-    told = json.loads(decompress(_opened_content(subkey(key, b"manifest-page"), who, ("page", str(number)), content)))
+    told = json.loads(decompress(_opened_content([key], b"manifest-page", who, ("page", str(number)), content)))
     return {
         name: {each: bytes.fromhex(packed[i * 16 : i * 16 + 16]) for i, each in enumerate(names)}
         for name, (names, packed) in told.items()
@@ -236,7 +234,7 @@ def opened_root(secrets: Iterable[bytes], who: Who, content: bytes) -> Root:
     ------
     Tampered        none of them opens it
     """
-    told = json.loads(_opened_by_any(secrets, b"manifest-root", who, ("root",), content))
+    told = json.loads(_opened_content(secrets, b"manifest-root", who, ("root",), content))
     return Root(
         bytes.fromhex(told["key"]),
         told["version"],
@@ -268,25 +266,18 @@ def opened_note(secrets: Iterable[bytes], who: Who, note_id: str, content: bytes
     ------
     Tampered        none of the server secrets opens it
     """
-    packed = _opened_by_any(secrets, b"manifest-note", who, ("note", note_id), content)
+    packed = _opened_content(secrets, b"manifest-note", who, ("note", note_id), content)
     told: dict[str, Any] = json.loads(packed if packed.startswith(b"{") else decompress(packed))
     return told
 
 
-def _opened_by_any(secrets: Iterable[bytes], purpose: bytes, who: Who, place: tuple[str, ...], content: bytes) -> bytes:
+def _opened_content(
+    secrets: Iterable[bytes], purpose: bytes, who: Who, place: tuple[str, ...], content: bytes
+) -> bytes:
     for secret in secrets:
-        try:
-            return _opened_content(subkey(secret, purpose), who, place, content)
-        except Tampered:
-            continue
-    raise Tampered(f"The {place[0]} of a manifest does not open: it was altered, or another server secret made it.")
-
-
-def _opened_content(key: bytes, who: Who, place: tuple[str, ...], content: bytes) -> bytes:
-    try:
-        return bytes(Aead(key).decrypt(content, _manifest_place(who, *place)))
-    except (CryptoError, ValueError) as e:
-        raise Tampered(f"The {place[0]} of a manifest does not open: it was altered or moved.") from e
+        with suppress(CryptoError, ValueError):
+            return bytes(Aead(subkey(secret, purpose)).decrypt(content, _manifest_place(who, *place)))
+    raise Tampered(f"The {place[0]} of a manifest does not open: it was altered or moved, or another secret made it.")
 
 
 def _manifest_place(who: Who, *names: str) -> bytes:

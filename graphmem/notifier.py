@@ -61,28 +61,15 @@ class JobNotifier:
         self.is_down = False
         self._idle_ms = int(1000 * (settings.model_timeout + settings.jobs_lease))
         self._rest_until = 0.0
-        self._run: Run | None = None
-        self._task: Any = None
-
-    def serve(self, run: Run) -> None:
-        """Say who runs jobs where this process does; to be called before anything is sent."""
-        if self._run is None:
-            self._run = run
-            self._task = None if self.is_local else self._redis.register_task(run, TASK)
 
     async def send(self, who: Who) -> bool:
-        """Say that a student has jobs; where this process runs them, they have been run when this returns.
+        """Say that a student has jobs; needs Redis. False when nobody could be told."""
+        from taskiq.kicker import AsyncKicker
 
-        False when nobody could be told.
-        """
-        assert self._run is not None  # `serve` comes first
-        if self.is_local:
-            await self._run(who.institution, who.student_id)
-            return True
         if monotonic() < self._rest_until:
             return False
         try:
-            await self._task.kiq(who.institution, who.student_id)
+            await AsyncKicker[Any, None](TASK, self._redis, {}).kiq(who.institution, who.student_id)
         except Exception as error:
             self._went_away(error)
             return False
@@ -110,14 +97,15 @@ class JobNotifier:
             return False
         return True
 
-    async def listen(self, at_once: int, stop: asyncio.Event) -> None:
-        """Run what is sent until `stop` is set, so many students side by side; needs Redis.
+    async def listen(self, run: Run, at_once: int, stop: asyncio.Event) -> None:
+        """Run the jobs of whom is sent until `stop` is set, so many students side by side; needs Redis.
 
         What is under way then is finished first. When Redis goes away it is tried again and again.
         """
         from taskiq.acks import AcknowledgeType
         from taskiq.receiver import Receiver
 
+        self._redis.register_task(run, TASK)
         while not stop.is_set():
             receiver = Receiver(
                 self._redis,
@@ -153,8 +141,6 @@ class JobNotifier:
 
     async def aclose(self) -> None:
         """Close the connections, if there are any."""
-        if "_broker" in self.__dict__:
-            await self._redis.shutdown()
         if "_redis" in self.__dict__:
             await self._redis.connection_pool.disconnect()
 

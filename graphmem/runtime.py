@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import GraphmemError, SetupError
 from graphmem.flows.integrity import keep_up_forever
-from graphmem.jobs.dispatch import run_due_jobs_forever, serve_jobs
+from graphmem.jobs.dispatch import run_due_jobs_forever
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local import server
 from graphmem.progress import Say, spoken
@@ -66,7 +66,6 @@ async def open_graphmem(
         if settings.neo4j_uri is None:
             gm.background.keep(asyncio.create_task(keep_local_neo4j(settings, gm.background.stops_within)))
         if background:
-            serve_jobs(gm)
             work = [get_ready(gm), sweep_forever(gm), keep_up_forever(gm)]
             work += [run_due_jobs_forever(gm)] if gm.background.runs_jobs else []
             # Its end is waited for, and what takes too long is cancelled, when graphmem is closed.

@@ -1,7 +1,7 @@
 """Input validation: every rejection of a malformed value is defined here (spec 19)."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from unicodedata import category
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -48,6 +48,32 @@ def checked_id(name: str, value: str) -> str:
     if _FORBIDDEN.search(value) or "\n" in value or "\r" in value or "\t" in value:
         raise InvalidInput(f"{name} must not contain control characters.")
     return value
+
+
+def page_cursor(at: datetime, item_id: str) -> str:
+    """Return where the page behind an item begins, by its time and id.
+
+    Examples
+    --------
+    >>> cursor = page_cursor(datetime(2026, 1, 15, tzinfo=UTC), "memory-1")
+    >>> checked_cursor(cursor) == (datetime(2026, 1, 15, tzinfo=UTC), "memory-1")
+    True
+    """
+    return f"{at.isoformat()}/{item_id}"
+
+
+def checked_cursor(cursor: str) -> tuple[datetime, str]:
+    """Return the time and id behind which a page begins, as `page_cursor` has them.
+
+    Raises
+    ------
+    InvalidInput    it is none
+    """
+    at, _, item_id = cursor.partition("/")
+    try:
+        return datetime.fromisoformat(at).astimezone(UTC), checked_id("after", item_id)
+    except (ValueError, OverflowError, OSError) as e:
+        raise InvalidInput("after is not the `next` of a page.") from e
 
 
 def checked_count(name: str, value: int, most: int) -> int:

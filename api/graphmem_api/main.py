@@ -22,7 +22,6 @@ from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.background import IdleGate
 from graphmem.errors import GraphmemError, InvalidInput
-from graphmem.jobs.dispatch import serve_jobs
 from graphmem.jobs.health import Probe, check_database, measure, service_state
 from graphmem.jobs.sweeper import STRANDED_AFTER, sweep_forever
 from graphmem.settings import Settings
@@ -40,7 +39,6 @@ def make_app(gm: Graphmem) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        serve_jobs(gm)
         sweeper = asyncio.create_task(sweep_forever(gm))
         yield
         sweeper.cancel()

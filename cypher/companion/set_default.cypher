@@ -1,8 +1,8 @@
 // Set the companion that an institution's new students get.
 // mode: write
 // scope: institution
-// params: institution: str, called: str, persona: str, expertise: list of str
+// params: institution: str, companion: map
 // returns: institution: str
 MERGE (companion:DefaultCompanion {institution: $institution})
-SET companion.name = $called, companion.persona = $persona, companion.expertise = $expertise
+SET companion.name = $companion.name, companion.persona = $companion.persona, companion.expertise = $companion.expertise
 RETURN companion.institution AS institution

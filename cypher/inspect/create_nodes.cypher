@@ -2,8 +2,8 @@
 // mode: write
 // scope: service
 // params: nodes: list
-// returns: number: int, element: str
+// returns: key: int, element: str
 UNWIND $nodes AS node
 CREATE (copy:$(node.labels))
 SET copy = node.properties
-RETURN node.number AS number, elementId(copy) AS element
+RETURN node.key AS key, elementId(copy) AS element

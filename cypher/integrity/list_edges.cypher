@@ -1,7 +1,7 @@
 // Relationships of some types of some nodes of a student.
 // mode: read, planned
 // scope: student
-// params: institution: str, student_id: str, places: map, sources: list, companion: bool, concepts: list of str, discovered: list of str
+// params: institution: str, student_id: str, places: map
 // returns: type: str, from_labels: list of str, from: map, to_labels: list of str, to: map, properties: map
 CALL () {
   // The relationships are followed in one place: a plan of each label's own takes long to make.
@@ -38,23 +38,25 @@ CALL () {
     MATCH (node:Compression {institution: $institution, student_id: $student_id, id: place[0]})
     RETURN node, place[1] AS kind
     UNION ALL
-    UNWIND $sources AS place
-    MATCH (node:Source {institution: $institution, student_id: $student_id, kind: place[0], ref: place[1]})
-    RETURN node, place[2] AS kind
+    UNWIND $places.Source AS place
+    WITH place, split(place[0], ':')[0] AS of_kind
+    MATCH (node:Source {institution: $institution, student_id: $student_id, kind: of_kind, ref: substring(place[0], size(of_kind) + 1)})
+    RETURN node, place[1] AS kind
     UNION ALL
-    MATCH (node:Companion {institution: $institution, student_id: $student_id}) WHERE $companion
-    RETURN node, 'ACCOMPANIES' AS kind
+    UNWIND $places.Companion AS place
+    MATCH (node:Companion {institution: $institution, student_id: $student_id})
+    RETURN node, place[1] AS kind
   }
   MATCH (node)-[edge]-() WHERE type(edge) = kind
   RETURN edge
   UNION ALL
-  UNWIND $concepts AS id
-  MATCH (:Student {institution: $institution, id: $student_id})-[edge:KNOWS]->(:Concept {institution: $institution, id: id})
+  UNWIND $places.Concept AS place
+  MATCH (:Student {institution: $institution, id: $student_id})-[edge:KNOWS]->(:Concept {institution: $institution, id: place[0]})
   RETURN edge
   UNION ALL
   MATCH (:Student {institution: $institution, id: $student_id})-[:KNOWS]->(:Concept)
         -[edge:DISCOVERED {institution: $institution, student_id: $student_id}]->(:Concept)
-  WHERE edge.edge_id IN $discovered
+  WHERE edge.edge_id IN [place IN $places.Discovered | place[0]]
   RETURN edge
 }
 WITH DISTINCT edge

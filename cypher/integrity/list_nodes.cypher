@@ -1,12 +1,16 @@
 // Some nodes of a student by what is unique of them, without embeddings.
 // mode: read, planned
 // scope: student
-// params: institution: str, student_id: str, student: bool, companion: bool, ids: map, sources: list
+// params: institution: str, student_id: str, ids: map
 // returns: label: str, id: str, labels: list of str, properties: map
 CALL () {
-  MATCH (node:Student {institution: $institution, id: $student_id}) WHERE $student RETURN node, 'Student' AS label, 'student' AS id
+  UNWIND $ids.Student AS id
+  MATCH (node:Student {institution: $institution, id: $student_id})
+  RETURN node, 'Student' AS label, id
   UNION ALL
-  MATCH (node:Companion {institution: $institution, student_id: $student_id}) WHERE $companion RETURN node, 'Companion' AS label, 'companion' AS id
+  UNWIND $ids.Companion AS id
+  MATCH (node:Companion {institution: $institution, student_id: $student_id})
+  RETURN node, 'Companion' AS label, id
   UNION ALL
   UNWIND $ids.Memory AS id
   MATCH (node:Memory {institution: $institution, student_id: $student_id, id: id})
@@ -44,8 +48,9 @@ CALL () {
   MATCH (node:Entity {institution: $institution, student_id: $student_id, key: id})
   RETURN node, 'Entity' AS label, id
   UNION ALL
-  UNWIND $sources AS source
-  MATCH (node:Source {institution: $institution, student_id: $student_id, kind: source[0], ref: source[1]})
-  RETURN node, 'Source' AS label, source[0] + ':' + source[1] AS id
+  UNWIND $ids.Source AS id
+  WITH id, split(id, ':')[0] AS kind
+  MATCH (node:Source {institution: $institution, student_id: $student_id, kind: kind, ref: substring(id, size(kind) + 1)})
+  RETURN node, 'Source' AS label, id
 }
 RETURN label, id, labels(node) AS labels, node {.*, embedding: null, prediction: null, prediction_embedding: null} AS properties

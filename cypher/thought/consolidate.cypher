@@ -11,7 +11,8 @@ UNWIND $verdicts AS verdict
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: verdict.id})
 USING INDEX memory:Memory(institution, student_id, id)
 WHERE memory.considered = false
-SET memory.considered = true, memory.considered_at = $now, memory += verdict.properties,
-    memory.written = student.memory_version
+SET memory.considered = true, memory.considered_at = $now, memory += verdict, memory.written = student.memory_version,
+    memory.gravity = CASE WHEN verdict.consolidated THEN 1.0 ELSE memory.gravity END
 RETURN count(memory) AS considered,
-       collect(DISTINCT {label: 'Memory', id: memory.id, set: ['considered', 'considered_at'] + keys(verdict.properties)}) AS touched
+       collect(DISTINCT {label: 'Memory', id: memory.id, set: ['considered', 'considered_at'] + keys(verdict)
+                         + CASE WHEN verdict.consolidated THEN ['gravity'] ELSE [] END}) AS touched

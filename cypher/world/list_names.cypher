@@ -2,8 +2,8 @@
 // mode: read, planned
 // scope: institution
 // params: institution: str, after: str, limit: int
-// returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]
+// returns: id: str, concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]
 MATCH (concept:Concept {institution: $institution}) WHERE concept.id > $after
 WITH concept ORDER BY concept.id LIMIT $limit
-RETURN [concept.id, concept.name, concept.aliases, concept.description, concept.domain,
+RETURN concept.id AS id, [concept.id, concept.name, concept.aliases, concept.description, concept.domain,
         concept.grade, concept.misconceptions] AS concept

@@ -16,7 +16,7 @@ from graphmem.progress import Say
 from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 from graphmem.store import backups, schema
-from graphmem.store.backups import BackupRecord, Held
+from graphmem.store.backups import BackupRecord, Held, record_line, record_of
 
 FORMAT, FORMAT_VERSION = "graphmem-backup", 1
 STATEMENT_SECONDS = 600.0
@@ -54,7 +54,7 @@ class _Lines:
         self._out, self.digest = out, sha256()
 
     def write(self, record: BackupRecord) -> None:
-        line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
+        line = record_line(record)
         self.digest.update(line)
         self._out.write(line)
 
@@ -146,7 +146,7 @@ def _units(file: Path) -> Iterator[list[BackupRecord]]:
     unit: list[BackupRecord] = []
     with gzip.open(file, "rb") as lines:
         for line in lines:
-            record = json.loads(line)
+            record = record_of(line)
             if "student" in record:
                 yield unit
                 unit = []

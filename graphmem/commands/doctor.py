@@ -13,7 +13,7 @@ from graphmem.app import server_secret
 from graphmem.errors import GraphmemError, MindError, SetupError
 from graphmem.jobs.runner import JOB_KINDS
 from graphmem.local import server
-from graphmem.local.copies import remove_left_copy
+from graphmem.local.server import remove_left_copy
 from graphmem.model import Author, Companion, Conversation, Message, Respond
 from graphmem.notifier import JobNotifier
 from graphmem.runtime import open_graph

@@ -7,8 +7,7 @@ import typer
 
 from graphmem.commands.frame import ExistingFile, Printout, cli_command, say, unlocked
 from graphmem.errors import Conflict, InvalidInput
-from graphmem.exports.formats import EXPORT_FORMATS
-from graphmem.exports.reading import Chats, Turn, read_export
+from graphmem.exports.reading import EXPORT_FORMATS, Chats, Turn, read_export
 from graphmem.model import Observation, Session, SourceKind, Who
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from graphmem.errors import SetupError
 from graphmem.flows.transfer import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.local import server
-from graphmem.local.copies import noted_copy, remove_left_copy
-from graphmem.local.server import LocalNeo4j
+from graphmem.local.server import LocalNeo4j, noted_copy, remove_left_copy
 from graphmem.model import Who
 from graphmem.progress import Say, spoken
 from graphmem.runtime import open_graph, open_graphmem

@@ -52,7 +52,7 @@ def down_command(settings: Settings) -> None:
 def status_command(settings: Settings) -> Printout:
     """Tell whether the local Neo4j runs, where, and how large it is."""
     from graphmem.local import server
-    from graphmem.local.copies import remove_left_copy
+    from graphmem.local.server import remove_left_copy
 
     remove_left_copy(settings, say)
     found = asdict(server.status(settings))

@@ -14,11 +14,11 @@ from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.errors import SetupError
 from graphmem.flows.integrity import keep_up_forever
-from graphmem.jobs.dispatch import run_due_jobs, run_due_jobs_forever, serve_jobs
+from graphmem.jobs.dispatch import listen_for_jobs, run_due_jobs, run_due_jobs_forever
 from graphmem.jobs.health import measure_forever
 from graphmem.jobs.runner import trouble_logged
 from graphmem.jobs.sweeper import sweep_forever
-from graphmem.local.copies import remove_left_copy
+from graphmem.local.server import remove_left_copy
 from graphmem.progress import Say
 from graphmem.runtime import get_ready, open_graphmem, run_fast
 from graphmem.settings import Settings
@@ -102,14 +102,12 @@ async def _work(settings: Settings, concurrency: int, say: Say) -> None:
         background.worker, background.slots = True, asyncio.Semaphore(concurrency)
         for signum in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(signum, background.stopping.set)
-        serve_jobs(gm)
         work = [_swept(gm), keep_up_forever(gm)]
         if settings.worker_metrics_port is not None:
             start_http_server(settings.worker_metrics_port, "127.0.0.1", registry=metrics.registry)
             work.append(measure_forever(gm))
         say("graphmem worker is ready")
-        notifier = background.notifier
-        told = run_due_jobs_forever(gm) if notifier.is_local else notifier.listen(concurrency, background.stopping)
+        told = run_due_jobs_forever(gm) if background.notifier.is_local else listen_for_jobs(gm, concurrency)
         await asyncio.gather(told, *work)
     say("graphmem worker has finished")
 

@@ -27,10 +27,10 @@ from graphmem.model import (
     Wellbeing,
     Who,
 )
-from graphmem.store import concerns, surprises
+from graphmem.store import ledger, surprises
 from graphmem.store.changes import Changes, Update, renewed
+from graphmem.store.ledger import Raised
 from graphmem.store.sources import kind_in_graph
-from graphmem.store.turns import Raised
 from graphmem.text.doc import Doc
 from graphmem.text.language import language_of
 from graphmem.text.reminders import danger_reminder
@@ -152,21 +152,15 @@ async def keep_heard_danger(
     doc = Doc(text)
     entry = threat_entry(session.keys, doc, gm.clock(), stands=always_comes(danger))
     concern = Concern(concern_id(key), danger.kind, danger.urgency, danger.about, source.at)
-    await concerns.keep_concern(
-        gm.graph,
-        session,
-        RaisedConcern(concern, danger.probability),
-        kept_text(text),
-        entry,
-        ((source.kind.value, kind_in_graph(source.kind)), source.ref),
-    )
+    kept = Raised(RaisedConcern(concern, danger.probability), entry, kept_text(text))
+    await ledger.keep_concern(gm.graph, session, kept, (source.kind.value, kind_in_graph(source.kind)), source.ref)
 
 
 async def standing_level(gm: Graphmem, who: Who, key: str, level: Level, own: Level | None) -> Level:
     """Return the level of a message: its own again, where the concern that had lifted it was taken back meanwhile."""
     if own is None or level is own:
         return level
-    return own if await concerns.is_corrected(gm.graph, who, concern_id(key)) else level
+    return own if await ledger.is_corrected(gm.graph, who, concern_id(key)) else level
 
 
 async def correct_concern(gm: Graphmem, session: Session, concern: str, note: str | None = None) -> bool:
@@ -196,7 +190,7 @@ async def correct_concern(gm: Graphmem, session: Session, concern: str, note: st
     checked_id("id", concern)
     if note is not None:
         checked_text("note", note, NOTE_CHARACTERS)
-    found = await concerns.correct(gm.graph, session, concern, note, gm.clock())
+    found = await ledger.save_correction(gm.graph, session, concern, note, gm.clock())
     if found is None:
         await check_running(gm, session)
         raise NotFound("There is no such concern: read `turn.concern` or `wellbeing`.")
@@ -242,12 +236,12 @@ async def wellbeing(gm: Graphmem, who: Who, weeks: int = 12) -> Wellbeing:
     """
     if not 1 <= weeks <= MOST_WEEKS:
         raise InvalidInput(f"weeks must lie between 1 and {MOST_WEEKS}.")
-    still_open = await concerns.count_open(gm.graph, who)
+    still_open = await ledger.count_open_concerns(gm.graph, who)
     if still_open is None:
         raise NotFound("There is no such student: enrol the student first.")
     spans = week_spans(gm.clock(), weeks)
-    found = await concerns.list_weeks(gm.graph, who, spans)
-    shown = await concerns.list_concerns(gm.graph, who, spans[0][0], MOST_CONCERNS)
+    found = await ledger.list_weeks(gm.graph, who, spans)
+    shown = await ledger.list_concerns(gm.graph, who, spans[0][0], MOST_CONCERNS)
     help_text = gm.settings.help_of(who.institution)
     told = tuple(concern if concern.help else replace(concern, help=help_text) for concern in shown)
     return Wellbeing(tuple(found), told, still_open)

@@ -55,7 +55,7 @@ from graphmem.model import (
 from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students, surprises
 from graphmem.store.changes import Changes, New, Topic
-from graphmem.store.rows import batches
+from graphmem.store.nodes import batches
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.clauses import answers_question
 from graphmem.text.doc import Doc, doc_of

@@ -15,9 +15,9 @@ from graphmem.sealing import keyed_hash
 from graphmem.store import jobs, turns
 from graphmem.store.changes import entity_key
 from graphmem.store.document import EDGE_TYPES, FORMAT, FORMAT_VERSION, MODALITY_LABELS, NodePart, StudentDocument
-from graphmem.store.imports import ImportedEdge, ImportedGraph, ImportedNode
 from graphmem.store.nodes import NODE_KINDS, SealedForm, kind_of
 from graphmem.store.surprises import RESPONSE
+from graphmem.store.transfer import ImportedEdge, ImportedGraph, ImportedNode
 from graphmem.store.uncertainties import UNDO
 
 MOST_FAULTS = 5

@@ -9,7 +9,8 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.session_cache import ENDED, check_running
 from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, Note, RaisedConcern, Reminder, Session
-from graphmem.store import concerns, ledger
+from graphmem.store import ledger
+from graphmem.store.ledger import Raised
 from graphmem.text.ledger_triggers import active_at
 from graphmem.text.reminders import IMPORTANCE, summary_of
 from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
@@ -80,7 +81,8 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
     (vector,) = await gm.embedder.embed([draft.content])
     if entry.category is LedgerCategory.THREAT:
         raised = await _raised_by_entry(entry.id, draft.content, now)
-        kept = await concerns.keep_threat(gm.graph, session, raised, kept_text(draft.content), entry, vector, now)
+        told = Raised(raised, entry, kept_text(draft.content), vector)
+        kept = await ledger.keep_threat(gm.graph, session, told, now)
     else:
         kept = await ledger.keep_entry(gm.graph, session, entry, vector, now)
     if kept is None:

@@ -39,8 +39,15 @@ from graphmem.store.memories import (
     list_event_ids,
     list_standings,
 )
-from graphmem.store.rows import from_ms
-from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count, checked_id, checked_share
+from graphmem.validation import (
+    PAGE_SIZE,
+    checked_as_of,
+    checked_count,
+    checked_cursor,
+    checked_id,
+    checked_share,
+    page_cursor,
+)
 
 MOST_HOPS = 3
 NEIGHBOURHOOD_SIZE = 200
@@ -106,10 +113,10 @@ async def list_memories(
     checked_as_of(wanted.as_of)
     if session is not None:
         await check_running(gm, session)
-    cursor = None if after is None else _page_place(after)
+    cursor = None if after is None else checked_cursor(after)
     found = await memories.list_memory_page(gm.graph, who, wanted, gm.clock(), first + 1, cursor, session)
     items = tuple(found[:first])
-    return Page(items, _page_cursor(items[-1]) if len(found) > first else None)
+    return Page(items, page_cursor(items[-1].timestamp, items[-1].id) if len(found) > first else None)
 
 
 async def count_memories(gm: Graphmem, who: Who, wanted: Filter) -> int:
@@ -240,18 +247,6 @@ def _imported(held: LoadedMemory) -> New:
     ref = memory.source_refs[0] if memory.source_refs else memory.id
     origin = Origin(SourceKind.SYSTEM, ref, f"source-{memory.id}", memory.timestamp)
     return New(memory, held.vector, Span(0, len(memory.content or "")), origin)
-
-
-def _page_cursor(memory: Memory) -> str:
-    return f"{round(memory.timestamp.timestamp() * 1000)}:{memory.id}"
-
-
-def _page_place(cursor: str) -> tuple[datetime, str]:
-    at, _, memory_id = cursor.partition(":")
-    try:
-        return from_ms(int(at)), checked_id("after", memory_id)
-    except (ValueError, OverflowError, OSError) as e:
-        raise InvalidInput("after is not the `next` of a page.") from e
 
 
 Happened = tuple[MemoryEventKind, str]

@@ -304,7 +304,7 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     ends_at = now + timedelta(hours=gm.settings.session_hours)
     session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys, enrolled.student.time_zone)
     token = sealing.session_token(gm.secret, session)
-    start = students.SessionStart(token, public_key, gm.until(session), SESSIONS_AT_ONCE - 1)
+    start = students.SessionStart(token.encode(), public_key, gm.until(session), SESSIONS_AT_ONCE - 1)
     if not await students.save_session(gm.graph, session, start, now):
         raise Locked(NOT_OPENED)
     gm.renewals[session.session_id] = now

@@ -13,7 +13,7 @@ from graphmem.flows.import_plan import ReadDocument, planned_graph, read_documen
 from graphmem.flows.session_cache import ENDED
 from graphmem.flows.students import check_sealing, finish_erasure_of, written_student
 from graphmem.model import Session, Student, Vector, Who
-from graphmem.store import exports, imports, overlays, students
+from graphmem.store import overlays, students, transfer
 from graphmem.store.document import FORMAT, FORMAT_VERSION
 from graphmem.validation import PASSWORD_MIN, checked_new_id, checked_password
 
@@ -44,7 +44,7 @@ async def export_pieces(gm: Graphmem, session: Session) -> AsyncIterator[str]:
     Source: spec 14.
     """
     enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
-    inventory = await exports.take_inventory(gm.graph, session, gm.clock())
+    inventory = await transfer.take_inventory(gm.graph, session, gm.clock())
     if enrolled is None or inventory is None:
         raise Locked(ENDED)
     head = {
@@ -55,24 +55,24 @@ async def export_pieces(gm: Graphmem, session: Session) -> AsyncIterator[str]:
         "exported_at": gm.clock().isoformat(),
     }
     parts = {
-        "nodes": exports.read_nodes(gm.graph, session, enrolled.lock, inventory),
-        "edges": exports.read_edges(gm.graph, session, inventory),
-        "links": exports.read_links(gm.graph, session, inventory),
-        "overlay": exports.read_overlay(gm.graph, session),
-        "discovered": exports.read_discovered(gm.graph, session),
+        "nodes": transfer.read_nodes(gm.graph, session, enrolled.lock, inventory),
+        "edges": transfer.read_edges(gm.graph, session, inventory),
+        "links": transfer.read_links(gm.graph, session, inventory),
+        "overlay": transfer.read_overlay(gm.graph, session),
+        "discovered": transfer.read_discovered(gm.graph, session),
     }
     text = [json.dumps(head, ensure_ascii=False)[:-1]]
     for name, items in parts.items():
         text.append(f',\n"{name}": [')
         separator = "\n"
         async for item in items:
-            text.append(separator + json.dumps(item, ensure_ascii=False, allow_nan=False))
+            text.append(separator + json.dumps(item, ensure_ascii=False, allow_nan=False, default=transfer.json_time))
             separator = ",\n"
             if sum(map(len, text)) >= PIECE:
                 yield "".join(text)
                 text = []
         text.append("]")
-    after = await exports.take_inventory(gm.graph, session, gm.clock())
+    after = await transfer.take_inventory(gm.graph, session, gm.clock())
     if after is None:
         raise Locked(ENDED)
     if after.versions != inventory.versions:
@@ -160,11 +160,11 @@ async def import_student(
         raise InvalidInput(_lacks(lacking, edge_ids))
     read, left_out = without_concepts(read, lacking, edge_ids), len(lacking) + len(edge_ids)
     clear = await check_sealing(gm, who.institution)
-    imported = await imports.find_imported(gm.graph, who)
+    imported = await transfer.find_imported(gm.graph, who)
     if imported == read.digest:
         return await _import_done(gm, who, read, left_out, repeated=True)
     if imported is not None:
-        raise Conflict(imports.ENROLLED)
+        raise Conflict(transfer.ENROLLED)
     recovery = gm.settings.recovery_keys.get(who.institution)
     lock, keys = await gm.passwords.computed(
         lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
@@ -172,7 +172,7 @@ async def import_student(
     planned = planned_graph(read, keys, who.student_id)
     vectors = await _node_vectors(gm, read)
     planned = replace(planned, nodes=tuple(replace(n, vector=vectors.get(n.number)) for n in planned.nodes))
-    while not await imports.write_imported(gm.graph, who, keys, lock, planned, gm.clock()):
+    while not await transfer.write_imported(gm.graph, who, keys, lock, planned, gm.clock()):
         # An erasure that was cut short is finished first, and with it whoever is still at it.
         await finish_erasure_of(gm, who)
     gm.lock_up(who)
@@ -190,7 +190,7 @@ async def _lacking(gm: Graphmem, who: Who, read: ReadDocument) -> tuple[list[str
     concepts = read.concepts
     lacking = await overlays.list_unknown_concepts(gm.graph, who.institution, concepts) if concepts else []
     found = [each.edge_id for each in read.document.discovered]
-    known = await imports.list_known_edges(gm.graph, who.institution, concepts, found) if found else set()
+    known = await transfer.list_known_edges(gm.graph, who.institution, concepts, found) if found else set()
     return lacking, [each for each in found if each not in known]
 
 

@@ -33,7 +33,8 @@ from graphmem.model import (
 from graphmem.search.selection import shown
 from graphmem.settings import Settings
 from graphmem.store.jobs import FormJob, NewJob
-from graphmem.store.turns import WORKING_MEMORY, Boost, Raised, TurnWrite
+from graphmem.store.ledger import Raised
+from graphmem.store.turns import WORKING_MEMORY, Boost, TurnWrite
 from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.doc import doc_of
 from graphmem.text.revision import retractions

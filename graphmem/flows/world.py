@@ -19,7 +19,7 @@ from graphmem.ports import Embedder
 from graphmem.samples import SAMPLES, sample_worlds
 from graphmem.store import world as store
 from graphmem.store.graph import Graph
-from graphmem.store.rows import batches
+from graphmem.store.nodes import batches
 from graphmem.validation import PAGE_SIZE, checked_count, checked_id, checked_new_id, checked_text
 
 WRITTEN_AT_ONCE = 2_000

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.errors import Conflict, NotFound
 from graphmem.model import Job, JobState, Usage, Who
 from graphmem.store import jobs, usage
 from graphmem.store.jobs import JobFilter
-from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count, checked_id
+from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count, checked_cursor, checked_id, page_cursor
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ async def list_jobs(
     checked_count("first", first, PAGE_SIZE)
     if student_id is not None:
         checked_id("studentId", student_id)
-    place = None if after is None else _job_place(after)
+    place = None if after is None else checked_cursor(after)
     wanted = JobFilter(institution, student_id, state)
     found = await jobs.list_job_page(gm.graph, wanted, place, first + 1, gm.clock())
     items = tuple(found[:first])
-    return JobPage(items, _job_cursor(items[-1]) if len(found) > first else None)
+    return JobPage(items, page_cursor(items[-1].created_at, items[-1].ref) if len(found) > first else None)
 
 
 async def count_jobs(gm: Graphmem, institution: str, student_id: str | None, state: JobState | None) -> int:
@@ -100,17 +100,3 @@ async def spent_by_kind(
     if student_id is not None:
         checked_id("studentId", student_id)
     return await usage.by_kind(gm.graph, institution, student_id, checked_as_of(since, "since"))
-
-
-def _job_cursor(job: Job) -> str:
-    return f"{jobs.in_us(job.created_at)}:{job.ref}"
-
-
-def _job_place(cursor: str) -> Job:
-    """The job a page begins behind: its time and ids, which is all that counts."""
-    at, _, ref = cursor.partition(":")
-    student_id, _, job_id = checked_id("after", ref).rpartition("/")
-    try:
-        return Job(job_id, "", student_id, JobState.WAITING, 0, jobs.from_us(int(at)))
-    except (ValueError, OverflowError) as e:
-        raise InvalidInput("after is not the `next` of a page.") from e

@@ -5,25 +5,14 @@ import random
 
 from graphmem.app import Graphmem
 from graphmem.errors import Locked
-from graphmem.jobs.closing import finish_closings
 from graphmem.jobs.runner import JOB_KINDS, run_jobs, trouble_logged
+from graphmem.jobs.sessions import finish_closings
 from graphmem.model import Session, Who
 from graphmem.store import jobs, students
 from graphmem.store.jobs import Due
 
 JOBS_POLL = 1.0
 """Seconds between two looks of a worker that has no Redis."""
-
-
-def serve_jobs(gm: Graphmem) -> None:
-    """Get ready to send jobs, and to run them where this process does."""
-
-    async def run(institution: str, student_id: str) -> None:
-        if (task := asyncio.current_task()) is not None:
-            gm.background.keep(task)
-        await run_jobs_of(gm, Who(institution, student_id))
-
-    gm.background.notifier.serve(run)
 
 
 def start_jobs(gm: Graphmem, session: Session) -> None:
@@ -35,14 +24,14 @@ def start_jobs(gm: Graphmem, session: Session) -> None:
     if session.session_id in gm.background.starting:
         return
     gm.background.starting.add(session.session_id)
-    serve_jobs(gm)
 
     async def start() -> None:
-        if gm.background.notifier.is_local:
+        local = gm.background.notifier.is_local
+        if local:
             await gm.background.gate.wait(gm.settings.jobs_quiet, gm.settings.jobs_patience)
         gm.background.starting.discard(session.session_id)
         if not gm.background.stopping.is_set():
-            await gm.background.notifier.send(session)
+            await (run_jobs_of(gm, session) if local else gm.background.notifier.send(session))
 
     gm.background.keep(asyncio.create_task(start()))
 
@@ -55,6 +44,17 @@ async def run_jobs_of(gm: Graphmem, who: Who) -> None:
             async with gm.background.slots:
                 await run_jobs(gm, gm.opened_session(token), yield_to_turns=True)
                 await finish_closings(gm, who)
+
+
+async def listen_for_jobs(gm: Graphmem, at_once: int) -> None:
+    """Run the jobs that this process is told of, of so many students side by side, until it ends; needs Redis."""
+
+    async def run(institution: str, student_id: str) -> None:
+        if (task := asyncio.current_task()) is not None:
+            gm.background.keep(task)
+        await run_jobs_of(gm, Who(institution, student_id))
+
+    await gm.background.notifier.listen(run, at_once, gm.background.stopping)
 
 
 async def run_due_jobs(gm: Graphmem, undecryptable: set[str] | None = None) -> None:
@@ -90,7 +90,6 @@ async def _run_due(gm: Graphmem, due: Due, undecryptable: set[str]) -> None:
 
 async def remind(gm: Graphmem) -> None:
     """Re-publish notifications for all due jobs and closing sessions: messages may have been lost."""
-    serve_jobs(gm)
     due = [each.who for each in await jobs.list_due(gm.graph, JOB_KINDS, gm.clock())]
     for who in dict.fromkeys((*due, *await students.list_closing(gm.graph, gm.clock()))):
         if not await gm.background.notifier.send(who):

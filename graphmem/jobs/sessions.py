@@ -1,16 +1,147 @@
-"""The end of sessions: what was said is formed and consolidated after the last one, then raw turns go (spec 14)."""
+"""The end of sessions: what follows the student's last one, in bounded time, behind the close (spec 14, 16).
+
+Its keys lie in a closing session, sealed with the server secret, until it is done or its time is over. What a process
+leaves behind when it dies the sweeper of another one takes up.
+"""
 
 import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
 
+from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.errors import Locked
+from graphmem.errors import Conflict, GraphmemError, Locked, Unavailable
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.integrity import keep_up
 from graphmem.flows.session_cache import ENDED
-from graphmem.jobs.closing import closing_start, finish_closing, finish_in_background, held
-from graphmem.jobs.dispatch import serve_jobs
-from graphmem.model import Session
+from graphmem.flows.turn import answer_waiting
+from graphmem.flows.uncertainty import reconcile
+from graphmem.jobs.compressing import compress_beyond_limit
+from graphmem.jobs.runner import run_jobs, trouble_logged
+from graphmem.logs import log_ids
+from graphmem.model import CompressionTrigger, Session, Who
 from graphmem.store import students
+from graphmem.store.students import ClosingStart
+
+CLOSE_SECONDS = 120.0
+"""Seconds after closing in which is formed, consolidated, compared, compressed; then the keys go."""
+
+log = logging.getLogger(__name__)
+
+CLOSING_LEASE = timedelta(seconds=30)
+"""Time after which another process takes up a closing session whose process no longer renews it."""
+
+
+def closing_start(gm: Graphmem, session: Session, *, here: bool) -> ClosingStart:
+    """The closing session that follows a session, with its token; `here`: this process is at it at once."""
+    now = gm.clock()
+    ends_at = now + timedelta(seconds=CLOSE_SECONDS)
+    closing = Session(
+        session.institution,
+        session.student_id,
+        f"{session.session_id}-closing",
+        ends_at,
+        session.keys,
+        session.time_zone,
+    )
+    return ClosingStart(closing, sealing.session_token(gm.secret, closing), now + CLOSING_LEASE if here else None)
+
+
+async def finish_closings(gm: Graphmem, who: Who) -> None:
+    """Do what is left to do of a student's closing sessions that no process is at."""
+    now = gm.clock()
+    found = await students.claim_closing(gm.graph, who, now + CLOSING_LEASE, now)
+    closings = [gm.opened_session(each.token) for each in found]
+    async with held(gm, closings):
+        for closing, each in zip(closings, found, strict=True):
+            await finish_closing(gm, closing, each.since)
+
+
+async def finish_closing(gm: Graphmem, closing: Session, since: datetime) -> None:
+    """Form, consolidate, compare and compress what a conversation left, as far as its time goes; then lock.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    closing : Session, a closing one
+    since : datetime, when the conversation ended
+
+    Raises
+    ------
+    Unavailable     Neo4j does not answer; a sweep takes it up, as long as the keys are there
+    """
+    left = (closing.expires_at - gm.clock()).total_seconds()
+    with suppress(TimeoutError):
+        # Each of its writes is whole by itself.
+        async with asyncio.timeout(max(0.0, left)):
+            await _worked_off(gm, closing, since)
+    await students.delete_closing(gm.graph, closing, gm.clock())
+    # Whoever is reading memories right now would put them back.
+    async with gm.memory_lock(closing):
+        gm.dismiss(closing)
+    await keep_up(gm, closing)
+
+
+async def finish_in_background(gm: Graphmem, closing: Session, since: datetime) -> None:
+    """`finish_closing`, as one of few at once; trouble is logged and left to the sweeper."""
+    async with held(gm, [closing]), gm.background.slots:
+        with log_ids(student=closing.student_id), trouble_logged():
+            await finish_closing(gm, closing, since)
+
+
+async def finish_all_closings(gm: Graphmem) -> None:
+    """Do what is left of all closing sessions that no process is at, a few students side by side."""
+
+    async def finish(who: Who) -> None:
+        async with gm.background.slots:
+            if not gm.background.stopping.is_set():
+                with log_ids(student=who.student_id), trouble_logged():
+                    await finish_closings(gm, who)
+
+    await asyncio.gather(*map(finish, await students.list_closing(gm.graph, gm.clock())))
+
+
+@asynccontextmanager
+async def held(gm: Graphmem, closings: list[Session]) -> AsyncIterator[None]:
+    """Renew the leases of closing sessions meanwhile, so that no other process takes them up."""
+
+    async def renew() -> None:
+        while True:
+            await asyncio.sleep(CLOSING_LEASE.total_seconds() / 3)
+            for closing in closings:
+                # While Neo4j is away nobody takes them up either.
+                with suppress(Unavailable):
+                    await students.keep_closing(gm.graph, closing, gm.clock() + CLOSING_LEASE)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        with suppress(asyncio.CancelledError):
+            await renewing
+
+
+async def _worked_off(gm: Graphmem, closing: Session, since: datetime) -> None:
+    """What the end of a conversation brings, one thing after the other."""
+    try:
+        await answer_waiting(gm, closing)
+    except GraphmemError as error:
+        # They wait for the next session.
+        log.warning("messages that wait for a reply go on waiting: %s", error.code)
+    await run_jobs(gm, closing)
+    enrolled = await students.find_enrolled(gm.graph, closing, gm.clock())
+    running = enrolled is not None and enrolled.student.session_ids
+    # What a session says that was opened meanwhile is considered at its own end.
+    await consolidate(gm, closing, since if running else None)
+    with suppress(Conflict):
+        # What it cannot write now waits for the next cycle.
+        await reconcile(gm, closing)
+    await compress_beyond_limit(
+        gm, closing, CompressionTrigger.NODE_LIMIT if running else CompressionTrigger.SESSION_END
+    )
 
 
 async def close_session(gm: Graphmem, session: Session, *, wait: bool = False) -> None:
@@ -51,15 +182,14 @@ async def close_session(gm: Graphmem, session: Session, *, wait: bool = False) -
     elif here:
         gm.background.keep(asyncio.create_task(finish_in_background(gm, start.session, since)))
     else:
-        serve_jobs(gm)
         await gm.background.notifier.send(session)
 
 
 async def drop_ended(gm: Graphmem) -> int:
     """Drop what this process holds of students whose session another process has ended, or whom it erased; how many."""
-    held = gm.cache.students()
-    running = await students.list_running(gm.graph, held, gm.clock()) if held else set()
-    ended = [who for who in held if who not in running]
+    known = gm.cache.students()
+    running = await students.list_running(gm.graph, known, gm.clock()) if known else set()
+    ended = [who for who in known if who not in running]
     for who in ended:
         gm.lock_up(who)
     return len(ended)

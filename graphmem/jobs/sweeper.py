@@ -8,10 +8,9 @@ from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
 from graphmem.flows.integrity import keep_all_up
 from graphmem.flows.students import finish_erasures
 from graphmem.flows.turn import answer_waiting
-from graphmem.jobs.closing import finish_all_closings
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.drift import drift_due
-from graphmem.jobs.sessions import drop_ended, expire_sessions
+from graphmem.jobs.sessions import drop_ended, expire_sessions, finish_all_closings
 from graphmem.jobs.webhooks import NOTICES_KEPT, send_notices
 from graphmem.store import jobs, turns
 from graphmem.store.deletion import Retention, delete_old

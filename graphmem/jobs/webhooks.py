@@ -127,7 +127,7 @@ async def _send(gm: Graphmem, http: "httpx.AsyncClient", notice: Notice) -> bool
 def notice_outcome(notice: Notice, error: str, now: datetime) -> Failure:
     """Outcome of a notice that was sent: done, for later, or dead."""
     if not error:
-        return Failure(JobState.DONE, notice.attempts, now, "")
+        return Failure(JobState.DONE, notice.attempts, now, None)
     return failure(notice.attempts, error, now, MOST_TRIES)
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from graphmem.errors import SetupError
 from graphmem.local.disk import write_private
-from graphmem.local.fetch import fetch
-from graphmem.local.lock import locked
+from graphmem.local.jars import fetch, locked
 from graphmem.local.process import HOST
 from graphmem.settings import Settings
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from os import kill
 from pathlib import Path
 
+import psutil
+
 HOST = "127.0.0.1"
-HAS_PROC = Path("/proc/self/cmdline").exists()  # Linux; elsewhere `ps` tells
-PROC_STAT_THREADS = 16  # of the fields of /proc/<pid>/stat after the state: see proc(5)
 PROCESS_POLL = 0.05  # seconds between two looks
 BOLT_HELLO = bytes.fromhex("6060b017 00000005 00000004 00000000 00000000")  # magic, then the versions offered
 
@@ -56,14 +56,9 @@ def is_running(pid: int, mark: str) -> bool:
     >>> is_running(os.getpid(), "--home-dir=/nowhere")
     False
     """
-    if HAS_PROC:
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="surrogateescape").split("\0")
-        except OSError:
-            return False
-        return mark in words
-    shown = subprocess.run(["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True)  # noqa: S603
-    return f" {mark} " in f" {shown.stdout.strip()} "
+    with suppress(psutil.Error):
+        return mark in psutil.Process(pid).cmdline()
+    return False
 
 
 def stop(pid: int, mark: str, patience: float) -> bool:
@@ -104,18 +99,14 @@ def await_end(pid: int, patience: float = 10.0) -> None:
 
 
 def _is_ending(pid: int) -> bool:
-    if not HAS_PROC:
-        shown = subprocess.run(["/bin/ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)  # noqa: S603
-        return "E" in shown.stdout
-    try:
-        if Path(f"/proc/{pid}/cmdline").read_bytes():
-            return False
-        state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-    except OSError:
-        return False
-    # The first thread may be done before the others, which hold the files of all; a list of them has gaps as they go.
-    threads = int(rest[PROC_STAT_THREADS])
-    return threads > 1 or state not in "ZX"
+    with suppress(psutil.Error):
+        ending = psutil.Process(pid)
+        with suppress(psutil.ZombieProcess):
+            if ending.cmdline():
+                return False
+        # The first thread may be done before the others, which hold the files of all.
+        return ending.num_threads() > 1 or ending.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    return False
 
 
 def is_free(port: int) -> bool:

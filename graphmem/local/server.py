@@ -1,8 +1,7 @@
 """The Neo4j that graphmem runs itself: started in the background, stopped, and looked at.
 
 Everything lives under `<home>/neo4j`: jars, configuration, data, logs, the password, and `server.json` with the
-process id and the ports. So several homes work side by side.
-"""
+process id and the ports. So several homes work side by side."""
 
 import json
 import os
@@ -15,12 +14,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import TextIO
 from urllib.parse import quote
 
 from graphmem.errors import SetupError
 from graphmem.local import install
 from graphmem.local.disk import bytes_on_disk, clear_disk_errors, write_private
-from graphmem.local.lock import locked
+from graphmem.local.jars import locked
 from graphmem.local.process import (
     HOST,
     PROCESS_POLL,
@@ -40,37 +40,6 @@ USER = "neo4j"
 NEO4J_START_SECONDS = 600.0  # a busy machine takes minutes
 STOP_SECONDS = 120.0  # the last checkpoint of a large database takes its time
 LOG_LINES = 12
-
-
-@dataclass(frozen=True)
-class LocalNeo4j:
-    """A running local Neo4j, and how to reach it."""
-
-    bolt_uri: str
-    http_uri: str
-    browser_url: str
-    user: str
-    password: str = field(repr=False)
-    pid: int
-    home: Path
-
-
-@dataclass(frozen=True)
-class Status:
-    """Status of the local Neo4j of a home; addresses are None before its first start.
-
-    `running` is the process, `answers` is Bolt, `bytes_on_disk` is all that it takes in its home.
-    """
-
-    running: bool
-    answers: bool
-    pid: int | None
-    bolt_uri: str | None
-    http_uri: str | None
-    browser_url: str | None
-    version: str
-    home: Path
-    bytes_on_disk: int
 
 
 @dataclass(frozen=True)
@@ -96,6 +65,34 @@ class Record:
     def browser_url(self) -> str:
         """Neo4j Browser, with the address to connect to filled in."""
         return f"{self.http_uri}/browser/?connectURL={quote(self.bolt_uri, safe='')}"
+
+
+@dataclass(frozen=True)
+class LocalNeo4j(Record):
+    """A running local Neo4j, and how to reach it."""
+
+    pid: int
+    home: Path
+    password: str = field(repr=False)
+    user: str = USER
+
+
+@dataclass(frozen=True)
+class Status:
+    """Status of the local Neo4j of a home; addresses are None before its first start.
+
+    `running` is the process, `answers` is Bolt, `bytes_on_disk` is all that it takes in its home.
+    """
+
+    running: bool
+    answers: bool
+    pid: int | None
+    bolt_uri: str | None
+    http_uri: str | None
+    browser_url: str | None
+    version: str
+    home: Path
+    bytes_on_disk: int
 
 
 def _silent(_: str) -> None:
@@ -418,14 +415,47 @@ def _check_access(record: Record, folder: Path) -> None:
 
 
 def _reached(record: Record, folder: Path) -> LocalNeo4j:
-    if record.pid is None:
-        raise AssertionError("a server that runs has a process id")
-    return LocalNeo4j(
-        bolt_uri=record.bolt_uri,
-        http_uri=record.http_uri,
-        browser_url=record.browser_url,
-        user=USER,
-        password=install.password(folder),
-        pid=record.pid,
-        home=folder.parent,
-    )
+    return LocalNeo4j(**vars(record), home=folder.parent, password=install.password(folder))
+
+
+NOTE = "inspect.json"
+"""File of the home that names the folder of a copy; locked while the copy is open."""
+
+
+@contextmanager
+def noted_copy(settings: Settings, home: Path) -> Iterator[None]:
+    """Note the home of a readable copy for as long as it is open."""
+    note = settings.home / NOTE
+    with note.open("w", encoding="utf-8") as file:
+        _is_locked(file)
+        file.write(json.dumps({"home": str(home)}))
+        file.flush()
+        try:
+            yield
+        finally:
+            note.unlink(missing_ok=True)
+
+
+def remove_left_copy(settings: Settings, report: Progress) -> bool:
+    """Stop and remove a copy whose process was killed; False where one is open."""
+    note = settings.home / NOTE
+    if not note.exists():
+        return True
+    with note.open(encoding="utf-8") as file:
+        if not _is_locked(file):
+            return False
+        report("removing a readable copy that was left behind")
+        remove(Path(json.load(file)["home"]))
+        note.unlink(missing_ok=True)
+    return True
+
+
+def _is_locked(file: TextIO) -> bool:
+    """Lock a file until it is closed, or its process ends; False where another has it."""
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -5,22 +5,27 @@ is written to a database of its own, thrown away after somebody has looked at it
 """
 
 import base64
-from collections.abc import AsyncIterator, Mapping, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from graphmem.errors import Conflict, InvalidInput, SetupError
 from graphmem.model import Who
-from graphmem.store import queries, schema
+from graphmem.store import schema
 from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.nodes import from_row
-from graphmem.store.rows import batches
+from graphmem.store.nodes import batches, from_row
 
 STUDENTS_AT_ONCE, NODES_AT_ONCE, EDGES_FROM = 200, 500, 1_000
 """Students that are listed at once, nodes and relationships that one transaction writes, nodes whose edges are read."""
 BYTES, TIME, DATE = "$bytes", "$time", "$date"
 
+_UNTAGGED_BY: Mapping[str, Callable[[str], Any]] = {
+    BYTES: base64.b64decode,
+    TIME: datetime.fromisoformat,
+    DATE: date.fromisoformat,
+}
 BackupRecord = dict[str, Any]
 
 
@@ -114,20 +119,36 @@ async def create_records(graph: Graph, records: Sequence[BackupRecord], element:
     ------
     InvalidInput    a relationship leads to a node that is in no record before it
     """
-    nodes = [{"key": each["node"], "labels": each["labels"], "properties": untagged(each["properties"])}
-             for each in records if "node" in each]  # fmt: skip
-    for some in batches(nodes, NODES_AT_ONCE):
-        rows = await graph.run("backup/create_nodes", nodes=some)
-        element |= {row["key"]: row["element"] for row in rows}
+    nodes = [
+        {"key": each["node"], "labels": each["labels"], "properties": each["properties"]}
+        for each in records
+        if "node" in each
+    ]
     try:
-        edges = [
-            {"start": element[start], "end": element[end], "type": kind, "properties": untagged(properties)}
-            for start, end, kind, properties in (each["edge"] for each in records if "edge" in each)
-        ]
+        await _create(
+            graph,
+            ("backup/create_nodes", "backup/create_edges"),
+            nodes,
+            [each["edge"] for each in records if "edge" in each],
+            element,
+        )
     except KeyError as e:
         raise InvalidInput("This backup is not whole: a relationship leads to a node that is not there.") from e
-    for some in batches(edges, NODES_AT_ONCE):
-        await graph.run("backup/create_edges", edges=some)
+
+
+async def _create(
+    graph: Graph, names: tuple[str, str], nodes: Sequence[Row], edges: Sequence[Sequence[Any]], element: dict[Any, str]
+) -> None:
+    """Create nodes, then relationships by their start, end, type and properties, by two statements."""
+    for some in batches(nodes, NODES_AT_ONCE):
+        rows = await graph.run(names[0], nodes=some)
+        element |= {row["key"]: row["element"] for row in rows}
+    told = [
+        {"start": element[start], "end": element[end], "type": kind, "properties": properties}
+        for start, end, kind, properties in edges
+    ]
+    for some in batches(told, NODES_AT_ONCE):
+        await graph.run(names[1], edges=some)
 
 
 async def finish_restore(graph: Graph) -> tuple[int, int]:
@@ -137,52 +158,42 @@ async def finish_restore(graph: Graph) -> tuple[int, int]:
 
 
 def _node_record(row: Row) -> BackupRecord:
-    return {"node": row["element"], "labels": sorted(row["labels"]), "properties": tagged(row["properties"])}
+    return {"node": row["element"], "labels": sorted(row["labels"]), "properties": row["properties"]}
 
 
 def _edge_record(start: str, end: str, kind: str, properties: Mapping[str, Any]) -> BackupRecord:
-    return {"edge": [start, end, kind, tagged(properties)]}
+    return {"edge": [start, end, kind, properties]}
 
 
-def tagged(value: Any) -> Any:
-    """Return a value of the database as JSON has it, from which `untagged` makes the same value.
+def record_line(record: BackupRecord) -> bytes:
+    """Return a record as a line of JSON, from which `record_of` makes the same record.
 
     Examples
     --------
-    >>> untagged(tagged({"key": b"123", "on": date(2026, 1, 15)}))
+    >>> record_of(record_line({"key": b"123", "on": date(2026, 1, 15)}))
     {'key': b'123', 'on': datetime.date(2026, 1, 15)}
     """
-    if isinstance(value, dict):
-        return {name: tagged(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [tagged(each) for each in value]
+    return json.dumps(record, ensure_ascii=False, default=_tagged).encode() + b"\n"
+
+
+def record_of(line: bytes) -> BackupRecord:
+    """Return the record of a line of JSON, with its values as the driver takes them."""
+    record: BackupRecord = json.loads(line, object_hook=_untagged)
+    return record
+
+
+def _tagged(value: Any) -> dict[str, str]:
     if isinstance(value, bytes | bytearray):
         return {BYTES: base64.b64encode(value).decode()}
     native = value.to_native() if hasattr(value, "to_native") else value
-    if isinstance(native, datetime):
-        return {TIME: native.isoformat()}
-    return {DATE: native.isoformat()} if isinstance(native, date) else native
+    return {TIME if isinstance(native, datetime) else DATE: native.isoformat()}
 
 
-def untagged(value: Any) -> Any:
-    """Return the value that `tagged` was made of, as the driver takes it."""
-    if isinstance(value, list):
-        return [untagged(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    if len(value) == 1:
-        ((tag, told),) = value.items()
-        if tag == BYTES:
-            return base64.b64decode(told)
-        if tag == TIME:
-            return datetime.fromisoformat(told)
-        if tag == DATE:
-            return date.fromisoformat(told)
-    return {name: untagged(each) for name, each in value.items()}
+def _untagged(told: dict[str, Any]) -> Any:
+    tag = next(iter(told), "")
+    return _UNTAGGED_BY[tag](told[tag]) if len(told) == 1 and tag in _UNTAGGED_BY else told
 
 
-COPIED_AT_ONCE = 1_000
-"""Nodes or edges that one statement creates."""
 NAMED_BY = ("content", "text", "name", "reasoning", "display_name", "ref", "id")
 """Properties of which Neo4j Browser shows one on a node, the most telling first."""
 
@@ -196,24 +207,9 @@ async def write_copy(graph: Graph, nodes: Sequence[Mapping[str, Any]], edges: Se
     nodes : each with `number`, `labels` and `properties`
     edges : each with `from` and `to`, which are numbers of nodes, `type` and `properties`
     """
-    known = queries.load_folder("inspect")
-    create_nodes, create_edges = known["inspect/create_nodes"].text, known["inspect/create_edges"].text
-    element: dict[int, str] = {}
-    for first in range(0, len(nodes), COPIED_AT_ONCE):
-        some = [dict(each) | {"properties": storable(each["properties"])} for each in nodes[first:][:COPIED_AT_ONCE]]
-        rows = await graph.execute(create_nodes, {queries.GIVEN: {"nodes": some}}, reads=False)
-        element |= {row["number"]: row["element"] for row in rows}
-    for first in range(0, len(edges), COPIED_AT_ONCE):
-        part = [
-            {
-                "start": element[each["from"]],
-                "end": element[each["to"]],
-                "type": each["type"],
-                "properties": storable(each["properties"]),
-            }
-            for each in edges[first:][:COPIED_AT_ONCE]
-        ]
-        await graph.execute(create_edges, {queries.GIVEN: {"edges": part}}, reads=False)
+    made = [{"key": n["number"], "labels": n["labels"], "properties": storable(n["properties"])} for n in nodes]
+    links = [(each["from"], each["to"], each["type"], storable(each["properties"])) for each in edges]
+    await _create(graph, ("inspect/create_nodes", "inspect/create_edges"), made, links, {})
 
 
 def storable(properties: Mapping[str, Any]) -> dict[str, Any]:

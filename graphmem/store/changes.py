@@ -32,8 +32,7 @@ from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.memories import label_of, reinforced_properties, sealed_memory, stored_compression, stored_value
-from graphmem.store.nodes import clear_properties, stored
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer, clear_properties, stored
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.surprises import RESPONSE
 from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty
@@ -91,31 +90,30 @@ class Update:
 
 
 @dataclass(frozen=True)
-class NewEdge:
-    """A relationship between two memories; one that exists keeps the greater weight."""
+class EdgeEnds:
+    """A relationship between two memories."""
 
     from_id: str
     to_id: str
     type: EdgeType
+
+
+@dataclass(frozen=True)
+class NewEdge(EdgeEnds):
+    """One that is made; one that exists keeps the greater weight."""
+
     weight: float
 
 
 @dataclass(frozen=True)
-class GoneEdge:
-    """A relationship between two memories that is taken away."""
-
-    from_id: str
-    to_id: str
-    type: EdgeType
+class GoneEdge(EdgeEnds):
+    """One that is taken away."""
 
 
 @dataclass(frozen=True)
-class SettledEdge:
-    """A relationship about which something is settled: its reliability from now on; None takes that back."""
+class SettledEdge(EdgeEnds):
+    """One about which something is settled: its reliability from now on; None takes that back."""
 
-    from_id: str
-    to_id: str
-    type: EdgeType
     reliability: Reliability | None
 
 
@@ -395,7 +393,8 @@ def _write_steps(session: Session, changes: Changes, written: int, now: datetime
     """Yield the statements of some changes with their parameters, in the order that one rests on another."""
     made = {"written": written}
     yield from _of_memories(session, changes, written, now)
-    edges = [_new_edge_row(edge, changes.inferred_by, now) for edge in changes.of(NewEdge)]
+    made_by = changes.inferred_by, now
+    edges = [_edge_ends(e) | {"properties": _edge_properties(e.weight, *made_by)} for e in changes.of(NewEdge)]
     yield "changes/link:Memory-Memory", {"rows": edges, **made}
     rated = [update.memory_id for update in changes.of(Update) if "reliability" in update.values]
     yield "changes/rate_edges", {"rows": rated, **made}
@@ -540,7 +539,7 @@ def _link(from_id: str | None, kind: str, to_id: str, properties: Mapping[str, A
     return {"from": from_id, "type": kind, "to": to_id, "properties": properties or {}}
 
 
-def _edge_ends(edge: NewEdge | GoneEdge | SettledEdge) -> dict[str, Any]:
+def _edge_ends(edge: EdgeEnds) -> dict[str, Any]:
     return {"from": edge.from_id, "type": edge.type, "to": edge.to_id}
 
 
@@ -584,17 +583,9 @@ def _sourced(memory_id: str, span: Span, origin: Origin | None, now: datetime) -
     return {"id": memory_id, **asdict(span), "source": source, "remark": kind_in_graph(origin.kind)}
 
 
-def _new_edge_row(edge: NewEdge, inferred_by: str, now: datetime) -> dict[str, Any]:
-    return _edge_ends(edge) | {"properties": _edge_properties(edge.weight, inferred_by, now)}
-
-
 def _edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:
-    return {
-        "weight": weight,
-        "reliability": Reliability.RELIABLE,
-        "created_at": now,
-        "inferred_by": inferred_by,
-    }
+    own = {"weight": weight, "reliability": Reliability.RELIABLE}
+    return own | {"created_at": now, "inferred_by": inferred_by}
 
 
 def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:

@@ -220,6 +220,14 @@ class Graph:
             await self.mend(who)
         return await work()
 
+    async def pages(self, name: str, limit: int, **params: Any) -> AsyncIterator[Row]:
+        """Yield the rows of a statement that lists by `id`, read `limit` at once."""
+        after = ""
+        while rows := await self.run(name, after=after, limit=limit, **params):
+            for row in rows:
+                yield row
+            after = rows[-1]["id"]
+
     async def student_pages(self, name: str, limit: int) -> AsyncIterator[list[Row]]:
         """Yield the pages of a statement that lists students of all institutions, `limit` at once."""
         institution = student_id = ""

@@ -66,18 +66,8 @@ class Pages:
             page[name] = entry
 
 
-@dataclass(frozen=True)
-class Element:
-    """A node or relationship as it is in the graph: its name and its properties that the hash covers."""
-
-    name: str
-    properties: Mapping[str, Any] = field(repr=False)
-
-    def entry(self, key: bytes) -> Entry:
-        """Its entry, as it would be made now."""
-        if manifest.is_edge(self.name):
-            return manifest.edge_entry(key, self.properties)
-        return manifest.entry_of(key, self.properties)
+Elements = Mapping[str, Mapping[str, Any]]
+"""Nodes and relationships as they are in the graph: by their names their properties that the hash covers."""
 
 
 async def take_in(graph: Graph, who: Who, now: datetime) -> bool:
@@ -152,59 +142,41 @@ def _read_notes(
     return touched, times
 
 
-async def _touched_nodes(graph: Graph, who: Who, touched: Touched) -> dict[str, Element]:
+async def _touched_nodes(graph: Graph, who: Who, touched: Touched) -> Elements:
     if not (places := {*touched.nodes, *touched.gone}):
         return {}
-    ids: dict[str, list[str]] = {label: [] for label in INSIDE}
-    for label, node_id in places:
-        ids[label].append(node_id)
-    rows = await graph.run(
-        "integrity/list_nodes",
-        who,
-        student=bool(ids.pop("Student")),
-        companion=bool(ids.pop("Companion")),
-        sources=[each.split(":", 1) for each in ids.pop("Source")],
-        ids=ids,
-    )
-    return {element.name: element for element in map(_node_element, rows)}
+    ids = {label: [node_id for other, node_id in places if other == label] for label in INSIDE}
+    rows = await graph.run("integrity/list_nodes", who, ids=ids)
+    return dict(map(_node_element, rows))
 
 
-async def _touched_edges(graph: Graph, who: Who, touched: Touched) -> dict[str, Element]:
+async def _touched_edges(graph: Graph, who: Who, touched: Touched) -> Elements:
     if not touched.edges:
         return {}
-    places: dict[str, list[tuple[str, str]]] = {label: [] for label in (*INSIDE, "Concept", "Discovered")}
-    for label, node_id, kind in touched.edges:
-        places[label].append((node_id, kind))
-    rows = await graph.run(
-        "integrity/list_edges",
-        who,
-        companion=bool(places.pop("Companion")),
-        sources=[[*node_id.split(":", 1), kind] for node_id, kind in places.pop("Source")],
-        concepts=[node_id for node_id, _ in places.pop("Concept")],
-        discovered=[node_id for node_id, _ in places.pop("Discovered")],
-        places={label: [list(place) for place in found] for label, found in places.items()},
-    )
-    return {element.name: element for element in _edge_elements(rows, who)}
+    labels = (*INSIDE, "Concept", "Discovered")
+    places = {label: [[node_id, kind] for other, node_id, kind in touched.edges if other == label] for label in labels}
+    rows = await graph.run("integrity/list_edges", who, places=places)
+    return dict(_edge_elements(rows, who))
 
 
-def _node_element(row: Row) -> Element:
+def _node_element(row: Row) -> tuple[str, Mapping[str, Any]]:
     label, properties = row["label"], row["properties"]
     kind, outside = NODE_KINDS[label], set(NODE_KINDS[label].unhashed)
     if label == "Student":
         # Of a student it covers what is declared alone: the rest serves sessions and the manifest itself.
         outside |= properties.keys() - {each.name for each in kind.fields}
     inside = {name: value for name, value in properties.items() if name not in outside}
-    return Element(manifest.node_name(label, row["id"]), inside | {manifest.LABELS: sorted(row["labels"])})
+    return manifest.node_name(label, row["id"]), inside | {manifest.LABELS: sorted(row["labels"])}
 
 
-def _edge_elements(rows: Iterable[Row], who: Who) -> list[Element]:
+def _edge_elements(rows: Iterable[Row], who: Who) -> list[tuple[str, Mapping[str, Any]]]:
     found = []
     for row in rows:
         start, end = _end(row["from_labels"], row["from"], who), _end(row["to_labels"], row["to"], who)
         if start is not None and end is not None and row["type"] not in EDGES_OUTSIDE:
             properties = row["properties"]
             extra = str(properties.get("edge_id") or properties.get("side") or "")
-            found.append(Element(manifest.edge_name(row["type"], start, end, extra), properties))
+            found.append((manifest.edge_name(row["type"], start, end, extra), properties))
     return found
 
 
@@ -233,7 +205,7 @@ def _opened_pages(root: Root, who: Who, rows: Iterable[Row]) -> Pages:
     return pages
 
 
-def _update_pages(pages: Pages, touched: Touched, nodes: Mapping[str, Element], edges: Mapping[str, Element]) -> None:
+def _update_pages(pages: Pages, touched: Touched, nodes: Elements, edges: Elements) -> None:
     """Bring the entries up to date with what was touched, and with nothing else."""
     gone = {manifest.node_name(*place) for place in touched.gone}
     gone |= _facts_before(pages, touched.oldest_fact) if touched.oldest_fact else set()
@@ -242,9 +214,9 @@ def _update_pages(pages: Pages, touched: Touched, nodes: Mapping[str, Element], 
         pages.put(name, None)
     for place, names in touched.nodes.items():
         name = manifest.node_name(*place)
-        if (element := nodes.get(name)) is None:
+        if name not in nodes:
             continue
-        known, now = pages.find(name), element.entry(pages.key)
+        known, now = pages.find(name), manifest.entry_of(pages.key, name, nodes[name])
         if known is None:
             pages.put(name, now if place in touched.made else None)
         elif names is None or name in gone:
@@ -256,8 +228,8 @@ def _update_pages(pages: Pages, touched: Touched, nodes: Mapping[str, Element], 
         kind = manifest.name_parts(name)[0]
         if any(end in deleted or (end, kind) in linked for end in manifest.ends(name)):
             pages.put(name, None)
-    for name, element in edges.items():
-        pages.put(name, element.entry(pages.key))
+    for name, properties in edges.items():
+        pages.put(name, manifest.entry_of(pages.key, name, properties))
 
 
 def _entry_without(entry: Entry, names: Iterable[str]) -> Entry:
@@ -345,10 +317,10 @@ async def verify(graph: Graph, who: Who, now: datetime) -> Integrity | None:
     raise Conflict("The student was written to each time that it was read: verify again when less is going on.")
 
 
-async def _everything(graph: Graph, who: Who) -> dict[str, Element]:
+async def _everything(graph: Graph, who: Who) -> Elements:
     nodes = await graph.run("integrity/list_all_nodes", who)
     edges = await graph.run("integrity/list_all_edges", who)
-    return {element.name: element for element in (*map(_node_element, nodes), *_edge_elements(edges, who))}
+    return dict((*map(_node_element, nodes), *_edge_elements(edges, who)))
 
 
 def _concepts(root: Root | None, who: Who, rows: Iterable[Row]) -> list[str]:
@@ -361,7 +333,7 @@ def _concepts(root: Root | None, who: Who, rows: Iterable[Row]) -> list[str]:
 
 
 def _compared(
-    root: Root | None, who: Who, rows: Sequence[Row], elements: Mapping[str, Element], gone_concepts: set[str]
+    root: Root | None, who: Who, rows: Sequence[Row], elements: Elements, gone_concepts: set[str]
 ) -> Integrity:
     """Compare what is there with the entries.
 
@@ -386,8 +358,8 @@ def _compared(
     added = [name for name in elements if name not in known]
     fields = {}
     total = 0
-    for name, element in elements.items():
-        now = element.entry(root.key)
+    for name, properties in elements.items():
+        now = manifest.entry_of(root.key, name, properties)
         total = manifest.added(total, [manifest.entry_hash(root.key, name, now)])
         if name in known and now != known[name]:
             fields[name] = sorted(each for each in {*now, *known[name]} if now.get(each) != known[name].get(each))
@@ -422,8 +394,8 @@ async def make_manifest(graph: Graph, tx: Transaction, now: datetime) -> bool | 
     seal = public_key_seal(graph.secrets[0], tx.who, key, clear=clear)
     await tx.run("integrity/set_public_key_seal", public_key_seal=seal)
     pages = Pages(root.key, tx.who, {}, {})
-    for element in (*map(_node_element, nodes), *_edge_elements(edges, tx.who)):
-        pages.put(element.name, element.entry(root.key))
+    for name, properties in (*map(_node_element, nodes), *_edge_elements(edges, tx.who)):
+        pages.put(name, manifest.entry_of(root.key, name, properties))
     rows_before = await tx.run("integrity/list_pages", numbers=None)
     left = [row["number"] for row in rows_before if row["number"] not in pages.entries]
     await tx.run("integrity/delete_pages", numbers=left)

@@ -11,9 +11,9 @@ concern or a dead job; they need no session, and hold no content.
 """
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -23,14 +23,12 @@ from pydantic import TypeAdapter
 from graphmem.model import Concern, Danger, Job, JobState, Level, Observation, Session, Usage, Who
 from graphmem.sealing import Stored, StudentLock
 from graphmem.store import usage as usages
-from graphmem.store.concerns import opened_concern
-from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.nodes import from_row
-from graphmem.store.rows import LAST, NodeSealer, from_ms, moment
+from graphmem.store.graph import Graph, Transaction
+from graphmem.store.ledger import opened_concern
+from graphmem.store.nodes import LAST, NodeSealer, from_row, moment
 
 T = TypeVar("T")
 
-EPOCH = from_ms(0)
 NO_SUCH_KIND = "This version has no jobs of this kind: another version wrote it."
 
 
@@ -123,12 +121,12 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failure:
-    """Outcome of a failed attempt at a job; `error` holds nothing that anybody said."""
+    """Outcome of an attempt at a job; `error`, of one that failed, holds nothing that anybody said."""
 
     state: JobState
     attempts: int
     run_after: datetime
-    error: str
+    error: str | None
 
 
 @dataclass(frozen=True)
@@ -229,17 +227,8 @@ async def postpone(
     """
 
     async def work(tx: Transaction) -> bool | None:
-        rows = await tx.run(
-            "job/postpone",
-            job_id=claimed.id,
-            lease=claimed.lease,
-            state=failure.state,
-            attempts=failure.attempts,
-            run_after=failure.run_after,
-            error=failure.error,
-            now=now,
-        )
-        if not rows:
+        given = {"job_id": claimed.id, "lease": claimed.lease, "failure": asdict(failure)}
+        if not await tx.run("job/postpone", now=now, **given):
             return None
         await usages.add_usage(tx, claimed.kind, usage, now)
         return True
@@ -299,7 +288,7 @@ async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: in
     All of them: one whose jobs cannot be run must not stand in front of the others for ever. Only those of whom
     nobody runs a job already.
     """
-    rows = pages(graph, "session/list_due", limit, kinds=kinds, now=now)
+    rows = graph.pages("session/list_due", limit, kinds=kinds, now=now)
     return [Due(from_row(Who, r), r["id"], bytes(r["token"]).decode()) async for r in rows]
 
 
@@ -323,35 +312,20 @@ class JobFilter:
     student_id: str | None = None
     state: JobState | None = None
 
-    def params(self, now: datetime) -> dict[str, Any]:
-        """Return the parameters of a statement."""
-        return asdict(self) | {"now": now}
 
-
-async def list_job_page(graph: Graph, wanted: JobFilter, after: Job | None, limit: int, now: datetime) -> list[Job]:
-    """Return some jobs, newest first; `job/list_page`.
-
-    Parameters
-    ----------
-    graph : Graph
-    wanted : JobFilter
-    after : the last job of the page before; only its time of creation and ids count
-    limit : int, most jobs
-    now : datetime
-    """
-    rows = await graph.run(
-        "job/list_page",
-        before_time=LAST if after is None else after.created_at,
-        before_ref="" if after is None else after.ref,
-        limit=limit,
-        **wanted.params(now),
-    )
+async def list_job_page(
+    graph: Graph, wanted: JobFilter, after: tuple[datetime, str] | None, limit: int, now: datetime
+) -> list[Job]:
+    """Return some jobs, newest first, after one of a time and ref; `job/list_page`."""
+    before_time, before_ref = after or (LAST, "")
+    given: dict[str, Any] = {"before_time": before_time, "before_ref": before_ref, "limit": limit, "now": now}
+    rows = await graph.run("job/list_page", **given, **asdict(wanted))
     return [from_row(Job, row) for row in rows]
 
 
 async def count_all(graph: Graph, wanted: JobFilter, now: datetime) -> int:
     """Count the jobs; `job/count`."""
-    (row,) = await graph.run("job/count", **wanted.params(now))
+    (row,) = await graph.run("job/count", now=now, **asdict(wanted))
     return int(row["total"])
 
 
@@ -381,28 +355,9 @@ async def delete_done(graph: Graph, before: datetime, notices_before: datetime, 
             return deleted
 
 
-async def pages(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIterator[Row]:
-    """Rows, page by page, of a statement that lists by `id`."""
-    after = ""
-    while rows := await graph.run(name, after=after, limit=limit, **params):
-        for row in rows:
-            yield row
-        after = rows[-1]["id"]
-
-
 def _stored(payload: Any) -> Stored:
     """Return a payload as the driver gives it; sealed ones become hashable."""
     return payload if isinstance(payload, str) else bytes(payload)
-
-
-def in_us(at: datetime) -> int:
-    """Microseconds since 1970."""
-    return (at - EPOCH) // timedelta(microseconds=1)
-
-
-def from_us(value: int) -> datetime:
-    """Microseconds since 1970 as an aware datetime in UTC."""
-    return EPOCH + timedelta(microseconds=value)
 
 
 async def count_by_state(graph: Graph) -> dict[tuple[str, str], int]:
@@ -462,13 +417,4 @@ async def claim_notices(
 
 async def finish_notice(graph: Graph, notice: Notice, outcome: Failure, now: datetime) -> None:
     """Finish a notice, leave it for later, or mark it dead; `notice/finish`."""
-    await graph.run(
-        "notice/finish",
-        notice.who,
-        id=notice.id,
-        state=outcome.state,
-        attempts=outcome.attempts,
-        run_after=outcome.run_after,
-        error=outcome.error or None,
-        now=now,
-    )
+    await graph.run("notice/finish", notice.who, id=notice.id, outcome=asdict(outcome), now=now)

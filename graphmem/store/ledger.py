@@ -1,20 +1,44 @@
-"""The ledger in the graph: what must not be forgotten, sealed on the way in (spec 2, 8).
+"""The ledger in the graph: what must not be forgotten, sealed on the way in; and concerns, each kept with an entry.
 
-An entry is active until it is settled or its time is over. The second needs no sweeper: every answer
-compares `expires_at` with the moment of the question.
+An entry is active until it is settled or its time is over. The second needs no sweeper: every answer compares
+`expires_at` with the moment of the question. Concerns are flags that are clear, so that an auditor sees them without
+any key (spec 2, 8, 20).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from graphmem import sealing
 from graphmem.errors import Conflict, Tampered
-from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, SourceKind, Vector
+from graphmem.model import (
+    Concern,
+    ConcernKind,
+    FalseAlarm,
+    Keys,
+    LedgerCategory,
+    LedgerEntry,
+    Level,
+    RaisedConcern,
+    Session,
+    SourceKind,
+    Vector,
+    WellbeingWeek,
+    Who,
+)
+from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import opened, stored
-from graphmem.store.rows import NodeSealer, readable, source_kind
+from graphmem.store.nodes import (
+    CONCERN_NODE,
+    NodeSealer,
+    clear_properties,
+    from_row,
+    opened,
+    readable,
+    source_kind,
+    stored,
+)
 from graphmem.store.tampering import only_intact
 from graphmem.text.normalize import said
 
@@ -71,7 +95,7 @@ async def keep_entry(
     graph: Graph,
     session: Session,
     entry: LedgerEntry,
-    vector: Vector,
+    vector: Vector | None,
     now: datetime,
     concern: Mapping[str, Any] | None = None,
 ) -> LedgerEntry | None:
@@ -82,16 +106,12 @@ async def keep_entry(
     ------
     Conflict        an equal entry is there and does not open
 
-    Writes the entry, linked to the student; with a concern, as `concerns.sealed_concern` makes it, where the entry is
+    Writes the entry, linked to the student; with a concern, as `sealed_concern` makes it, where the entry is
     new or no open one keeps it.
     """
-    rows = await graph.run(
-        "ledger/add",
-        session,
-        entry=sealed_ledger_entry(session, entry, vector),
-        concerns=[] if concern is None else [concern],
-        now=now,
-    )
+    concerns = [] if concern is None else [concern]
+    sealed = sealed_ledger_entry(session, entry, vector)
+    rows = await graph.run("ledger/add", session, entry=sealed, concerns=concerns, now=now)
     found = await only_intact(
         graph, session, [row["entry"] for row in rows], lambda each: _read_entry(session, each, now)
     )
@@ -155,3 +175,99 @@ _RANKS = (SourceKind.SYSTEM, SourceKind.TEACHER, SourceKind.CHAT, SourceKind.LES
 def _giver(kinds: Sequence[str]) -> SourceKind | None:
     """Return the kind of source that counts most, of those of an entry in the graph."""
     return min((source_kind(kind) for kind in kinds), key=_RANKS.index, default=None)
+
+
+def clear_concern(raised: RaisedConcern) -> dict[str, Any]:
+    """Return the properties of a concern that anybody with access to the graph may see."""
+    return clear_properties(raised.concern) | {"probability": raised.probability, "level": raised.level}
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A concern of a message, the ledger entry that is kept of it, and the part of the message kept with it.
+
+    vector : embedding of the message
+    """
+
+    raised: RaisedConcern
+    entry: LedgerEntry
+    text: str = field(repr=False)
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+
+
+def sealed_concern(session: Session, kept: Raised) -> dict[str, Any]:
+    """Return a concern with its message sealed, and the ledger entry that is kept of it."""
+    text = NodeSealer(session.keys, session, "Concern", kept.raised.concern.id).seal("text", kept.text)
+    entry = sealed_ledger_entry(session, kept.entry, kept.vector)
+    return {"concern": clear_concern(kept.raised) | {"text": text}, "entry": entry}
+
+
+async def keep_concern(graph: Graph, session: Session, kept: Raised, kinds: Sequence[str], ref: str) -> None:
+    """Keep a concern with its ledger entry, where it was not taken back; `concern/keep`. Twice is as once.
+
+    Parameters
+    ----------
+    graph : Graph
+    session : Session
+    kept : Raised
+    kinds, ref : of its source, as the graph has them
+    """
+    await graph.run("concern/keep", session, raised=sealed_concern(session, kept), kinds=kinds, ref=ref)
+
+
+async def keep_threat(graph: Graph, session: Session, kept: Raised, now: datetime) -> LedgerEntry | None:
+    """Keep a ledger entry of danger that no message told, with its concern; see `keep_entry`."""
+    concern = sealed_concern(session, kept)["concern"]
+    return await keep_entry(graph, session, kept.entry, kept.vector, now, concern=concern)
+
+
+async def save_correction(
+    graph: Graph, session: Session, concern_id: str, note: str | None, now: datetime
+) -> tuple[Level | None, list[str]] | None:
+    """Take a concern back; `concern/correct`. The first time counts, with its note.
+
+    The level of surprise that the message has without the danger, and the memories that were formed of it; None
+    without such a concern, or when the session has ended.
+    """
+    sealed = None if note is None else NodeSealer(session.keys, session, "Concern", concern_id).seal("note", note)
+    rows = await graph.run("concern/correct", session, id=concern_id, note=sealed, now=now)
+    if not rows:
+        return None
+    (row,) = rows
+    return (None if row["level"] is None else Level(row["level"])), list(row["memories"])
+
+
+async def is_corrected(graph: Graph, who: Who, concern_id: str) -> bool:
+    """Return whether a concern was taken back; `concern/find`."""
+    rows = await graph.run("concern/find", who, id=concern_id)
+    return bool(rows) and rows[0]["concern"].get("corrected_at") is not None
+
+
+async def list_concerns(graph: Graph, who: Who, since: datetime, limit: int) -> list[Concern]:
+    """Return a student's concerns since a moment, newest first, those taken back too; `concern/list`."""
+    rows = await graph.run("concern/list", who, since=since, limit=limit)
+    return await only_intact(graph, who, rows, lambda row: opened_concern(row["concern"]))
+
+
+async def count_open_concerns(graph: Graph, who: Who) -> int | None:
+    """Count the concerns that nobody has taken back; `concern/count`. None without such a student."""
+    rows = await graph.run("concern/count", who)
+    return int(rows[0]["open"]) if rows else None
+
+
+async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, datetime]]) -> list[WellbeingWeek]:
+    """Return what is clear of some weeks, as counts and means; `concern/list_weeks`."""
+    rows = await graph.run("concern/list_weeks", who, weeks=[{"start": start, "end": end} for start, end in weeks])
+    return [from_row(WellbeingWeek, row, week=date.fromisoformat(row["week"])) for row in rows]
+
+
+def opened_concern(row: Row) -> Concern:
+    """Return a concern as it was found in the graph."""
+    return opened(Concern, "Concern", row, None)
+
+
+def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: Stored) -> FalseAlarm:
+    """Return a concern that was taken back, with its message."""
+    place = NodeSealer(session.keys, session, "Concern", concern_id)
+    with readable("Concern", concern_id):
+        return FalseAlarm(place.text("text", text), ConcernKind(kind), CONCERN_NODE.clear["urgency"].read(urgency))

@@ -24,8 +24,18 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import MEMORY_NODE, clear_properties, from_row, opened, sealed_properties, storable_value
-from graphmem.store.rows import LAST, NodeSealer, from_ms, readable
+from graphmem.store.nodes import (
+    LAST,
+    MEMORY_NODE,
+    NodeSealer,
+    clear_properties,
+    from_ms,
+    from_row,
+    opened,
+    readable,
+    sealed_properties,
+    storable_value,
+)
 from graphmem.store.sources import opened_source
 from graphmem.store.tampering import Damage, only_intact, report
 
@@ -350,25 +360,18 @@ def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes
     parts = [each.vector for each in memory.statements if each.vector is not None]
     if len(parts) != len(memory.statements):
         raise ValueError("a statement of a summary needs its embedding")
-    if not parts:
-        return place.seal_vector("embedding", vector)
-    return place.seal_vectors("embedding", vector, parts)
-
-
-def _opened_vectors(memory: Memory, vector: Vector, parts: Sequence[Vector]) -> LoadedMemory:
-    """Return a memory with its embedding, and its statements with theirs."""
-    if not parts:
-        return LoadedMemory(memory, vector)
-    statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
-    return LoadedMemory(replace(memory, statements=statements), vector)
+    return place.seal_vector("embedding", vector, parts)
 
 
 def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
+    """Return a memory with its embedding, and its statements with theirs."""
     memory, sealed = _read_memory(row, label, refs, session), row.get("embedding")
     if sealed is None:
         return LoadedMemory(memory, None)
     place = NodeSealer(session.keys, session, "Memory", row["id"])
-    return _opened_vectors(memory, *place.vectors("embedding", sealed, len(memory.statements)))
+    vector, parts = place.vectors("embedding", sealed, len(memory.statements))
+    statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
+    return LoadedMemory(replace(memory, statements=statements) if parts else memory, vector)
 
 
 def _read_memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
@@ -515,7 +518,7 @@ async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | Non
 
 async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
     """Write what was decided, once; `thought/consolidate`. How many thoughts had not been considered before."""
-    rows = await graph.run("thought/consolidate", who, verdicts=[_verdict_properties(v) for v in verdicts], now=now)
+    rows = await graph.run("thought/consolidate", who, verdicts=[asdict(each) for each in verdicts], now=now)
     return int(rows[0]["considered"]) if rows else 0
 
 
@@ -528,8 +531,3 @@ async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str
 def _unconsolidated(values: Sequence[Any]) -> UnconsolidatedMemory:
     with readable("Memory", values[0]):
         return from_row(UnconsolidatedMemory, values)
-
-
-def _verdict_properties(verdict: ConsolidationVerdict) -> dict[str, object]:
-    properties = asdict(verdict)
-    return {"id": properties.pop("id"), "properties": properties | ({"gravity": 1.0} if verdict.consolidated else {})}

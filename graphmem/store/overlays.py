@@ -18,8 +18,7 @@ from graphmem.model import (
     outcome_of,
 )
 from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.nodes import finite_number, from_row
-from graphmem.store.rows import NodeSealer, from_ms, readable
+from graphmem.store.nodes import NodeSealer, finite_number, from_ms, from_row, readable
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.world import concept_of

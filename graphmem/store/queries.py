@@ -37,7 +37,7 @@ from graphmem.store.nodes import keys, pattern
 _INSTALLED = Path(__file__).parents[1] / "cypher"
 CYPHER = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[2] / "cypher"
 """The folder of every Cypher file."""
-NOT_LOADED = frozenset({"bench", "browser", "inspect"})
+NOT_LOADED = frozenset({"bench", "browser"})
 """Folders whose statements the service does not run."""
 SCOPES: Mapping[str, frozenset[str]] = {
     "student": frozenset({"institution", "student_id"}),

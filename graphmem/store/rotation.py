@@ -11,8 +11,7 @@ from graphmem.model import Keys, Who
 from graphmem.sealing import StudentLock, open_sealed_box, opened_value, padded, seal_bytes, seal_for
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import Kind
-from graphmem.store.nodes import NODE_KINDS, bound_to, kind_of
-from graphmem.store.rows import batches
+from graphmem.store.nodes import NODE_KINDS, batches, bound_to, kind_of
 from graphmem.store.students import SessionsEnd, lock_properties
 from graphmem.store.tampering import Damage, report
 

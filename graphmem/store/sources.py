@@ -8,10 +8,10 @@ from nacl.hash import blake2b
 
 from graphmem.model import Concern, Danger, Erased, Observation, RaisedConcern, Session, Source, SourceKind, Who
 from graphmem.sealing import StudentLock, seal_for
-from graphmem.store.concerns import clear_concern
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
-from graphmem.store.rows import REMARK, from_ms, readable, source_kind
+from graphmem.store.ledger import clear_concern
+from graphmem.store.nodes import REMARK, from_ms, readable, source_kind
 
 
 def kind_in_graph(kind: SourceKind) -> str:
@@ -46,17 +46,9 @@ async def save_observations(
         # A microsecond apart, so that they are read in the order in which they were sent.
         job = waiting_job(f"observe-{source_id}", Kind.OBSERVE, payload, now)
         job["created_at"] = now + timedelta(microseconds=place)
-        kind = kind_in_graph(observed.kind)
         concerns = [] if observed.danger is None else [clear_concern(observed_concern(observed, observed.danger))]
-        row = {
-            "id": source_id,
-            "kind": kind,
-            "ref": observed.ref,
-            "at": observed.at.astimezone(UTC),
-            "job": job,
-            "concerns": concerns,
-        }
-        rows.append(row)
+        row = {"id": source_id, "kind": kind_in_graph(observed.kind), "ref": observed.ref}
+        rows.append(row | {"at": observed.at.astimezone(UTC), "job": job, "concerns": concerns})
     found = await graph.run("source/observe", who, public_key=lock.public_key, observations=rows, most=most, now=now)
     if not found:
         return None

@@ -8,8 +8,7 @@ from typing import Any
 from graphmem.model import Companion, Keys, ServiceToken, Session, Student, StudentSummary, Who
 from graphmem.sealing import SEALING_OFF, Argon2, Stored, StudentLock
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import STUDENT_NODE, clear_properties, from_row, opened, sealed_properties
-from graphmem.store.rows import NodeSealer, moment
+from graphmem.store.nodes import STUDENT_NODE, NodeSealer, clear_properties, from_row, moment, opened, sealed_properties
 from graphmem.store.tampering import Damage
 
 DISPLAY_NAME = "display_name"
@@ -130,13 +129,7 @@ async def find_default_companion(graph: Graph, institution: str) -> tuple[str, s
 
 async def save_default_companion(graph: Graph, institution: str, companion: Companion) -> None:
     """Set the companion that new students get; `companion/set_default`."""
-    await graph.run(
-        "companion/set_default",
-        institution=institution,
-        called=companion.name,
-        persona=companion.persona,
-        expertise=companion.expertise,
-    )
+    await graph.run("companion/set_default", institution=institution, companion=asdict(companion))
 
 
 def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> dict[str, Any]:
@@ -177,22 +170,14 @@ class SessionsEnd:
 
 async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock, ends: SessionsEnd | None = None) -> bool:
     """Store a key wrapped with a new password; `student/relock`. False if it was changed meanwhile."""
-    rows = await graph.run(
-        "student/relock",
-        who,
-        old_wrapped_key=old.wrapped_key,
-        lock=lock_properties(new),
-        end_sessions=ends is not None,
-        session_id="" if ends is None else ends.but,
-        now=None if ends is None else ends.now,
-    )
-    return bool(rows)
+    given = {"old_wrapped_key": old.wrapped_key, "lock": lock_properties(new)}
+    return bool(await graph.run("student/relock", who, ends=ends and asdict(ends), **given))
 
 
 async def save_recovered(graph: Graph, who: Who, old: StudentLock, new: StudentLock, now: datetime) -> bool:
     """Store a key that was wrapped anew with the recovery key; `student/recover`. False if it was changed meanwhile."""
-    rows = await graph.run("student/recover", who, old_wrapped_key=old.wrapped_key, lock=lock_properties(new), now=now)
-    return bool(rows)
+    given = {"old_wrapped_key": old.wrapped_key, "lock": lock_properties(new)}
+    return bool(await graph.run("student/recover", who, now=now, **given))
 
 
 async def save_public_key(graph: Graph, who: Who, public_key: bytes, seal: bytes) -> None:
@@ -208,24 +193,15 @@ async def list_unvouched(graph: Graph, limit: int) -> list[Who]:
 
 async def count_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime) -> bool:
     """Count a try as wrong before it is checked, once by its id; `password/count_try`. False: it has to wait."""
-    (row,) = await graph.run(
-        "password/count_try", each.who, caller=each.caller, try_id=each.id, now=now, **asdict(patience)
-    )
+    given = {"caller": each.caller, "try_id": each.id, "patience": asdict(patience)}
+    (row,) = await graph.run("password/count_try", each.who, now=now, **given)
     return bool(row["allowed"])
 
 
 async def settle_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime, *, right: bool) -> None:
     """Take a counted try back: it was right, or was never checked; `password/settle_try`."""
-    await graph.run(
-        "password/settle_try",
-        each.who,
-        caller=each.caller,
-        try_id=each.id,
-        right=right,
-        free_tries=patience.free_tries,
-        free_in_all=patience.free_in_all,
-        now=now,
-    )
+    given = {"caller": each.caller, "try_id": each.id, "patience": asdict(patience)}
+    await graph.run("password/settle_try", each.who, right=right, now=now, **given)
 
 
 @dataclass(frozen=True)
@@ -235,7 +211,7 @@ class SessionStart:
     public_key : of the student whose keys it holds
     """
 
-    token: str = field(repr=False)
+    token: bytes = field(repr=False)
     public_key: bytes
     expires_at: datetime
     others: int
@@ -243,17 +219,7 @@ class SessionStart:
 
 async def save_session(graph: Graph, session: Session, start: SessionStart, now: datetime) -> bool:
     """Store an open session beside those that run; `session/open`. False without a student of this key."""
-    rows = await graph.run(
-        "session/open",
-        session,
-        token=start.token.encode(),
-        public_key=start.public_key,
-        expires_at=start.expires_at,
-        ends_at=session.expires_at,
-        others=start.others,
-        now=now,
-    )
-    return bool(rows)
+    return bool(await graph.run("session/open", session, ends_at=session.expires_at, now=now, **vars(start)))
 
 
 async def prolong_session(graph: Graph, session: Session, expires_at: datetime, now: datetime) -> datetime | None:
@@ -355,15 +321,7 @@ def lock_properties(lock: StudentLock) -> dict[str, Any]:
 
 async def create_token(graph: Graph, institution: str, token: ServiceToken) -> None:
     """Keep that a service token was made; `token/create`."""
-    await graph.run(
-        "token/create",
-        institution=institution,
-        id=token.id,
-        called=token.name,
-        role=token.role.value,
-        created_at=token.created_at,
-        expires_at=token.expires_at,
-    )
+    await graph.run("token/create", institution=institution, token=clear_properties(token))
 
 
 async def find_token_use(graph: Graph, institution: str, token_id: str) -> tuple[datetime | None] | None:

@@ -9,8 +9,7 @@ from pydantic import TypeAdapter
 from graphmem.model import Question, Session, SurpriseResponse, Verdict, Who
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph
-from graphmem.store.nodes import opened
-from graphmem.store.rows import NodeSealer, readable
+from graphmem.store.nodes import NodeSealer, opened, readable
 from graphmem.store.tampering import Damage, only_intact, report
 
 RESPONSE = TypeAdapter(SurpriseResponse)

@@ -13,8 +13,7 @@ from graphmem.sealing import StudentLock
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Kind
 from graphmem.store.memories import sealed_memory
-from graphmem.store.nodes import SealedForm, resealed, unsealed
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer, SealedForm, resealed, unsealed
 from graphmem.store.tampering import Damage, report
 
 GOING = ("version", "emptied", "facts", "turns", "entries", "questions", "jobs", "prediction")

@@ -14,26 +14,22 @@ from graphmem.model import (
     Companion,
     Correction,
     Fact,
-    LedgerEntry,
     Level,
     Prediction,
     Question,
-    RaisedConcern,
     Session,
     State,
     StoredTurn,
     TurnOutcome,
     TurnState,
     Uncertainty,
-    Vector,
     Verdict,
 )
 from graphmem.store import usage as usages
-from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Touched, Transaction
-from graphmem.store.jobs import NewJob, pages, sealed_job
-from graphmem.store.nodes import from_row, opened, stored
-from graphmem.store.rows import NodeSealer, from_ms, moment, readable
+from graphmem.store.jobs import NewJob, sealed_job
+from graphmem.store.ledger import Raised, opened_alarm, sealed_concern
+from graphmem.store.nodes import NodeSealer, clear_properties, from_ms, from_row, moment, opened, readable, stored
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
@@ -66,19 +62,6 @@ class Boost:
 
     memory_id: str
     gravity: float
-
-
-@dataclass(frozen=True)
-class Raised:
-    """A concern of a message, the ledger entry that is kept of it, and the part of the message kept with it.
-
-    vector : embedding of the message
-    """
-
-    raised: RaisedConcern
-    entry: LedgerEntry
-    text: str = field(repr=False)
-    vector: Vector | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -122,12 +105,14 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
     answered = turn is not None and turn["state"] == TurnState.ANSWERED
     received = None if turn is None else damage.opened(lambda: _opened_turn(session, turn))
     outcome = damage.opened(lambda: _read_outcome(session, turn_id, turn)) if answered else None
+    # A companion whose persona does not open.
+    nameless = Companion(NO_NAME, "", row["tolerance"], tuple(row["expertise"]))
     # Of an answer that does not open nothing can be told again.
     kept = received is not None and (outcome is not None or not answered)
     state = from_row(
         State,
         row,
-        companion=damage.opened(lambda: opened(Companion, "Companion", row, session)) or _nameless(row),
+        companion=damage.opened(lambda: opened(Companion, "Companion", row, session)) or nameless,
         prediction=damage.opened(lambda: _prediction(session, row)),
         corrections=tuple(
             Correction(signal, Level(level), Verdict(verdict))
@@ -189,7 +174,7 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "facts": [] if outcome.fact is None else [_timeless(stored(session, "Fact", outcome.fact))],
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
         "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
-        "concerns": [] if write.raised is None else [_concern(session, write.raised)],
+        "concerns": [] if write.raised is None else [sealed_concern(session, write.raised)],
         "noticed_doubts": [] if write.noticed is None else [stored_uncertainty(session, Recorded(write.noticed))],
         "raised_doubts": [_raised_doubt(doubt, write.tolerance) for doubt in write.doubts],
         "oldest_turn": write.oldest_turn,
@@ -222,13 +207,8 @@ def _touched(params: Mapping[str, Any]) -> Touched:
 
 
 def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
-    properties = {
-        "state": doubt.state,
-        "severity": doubt.severity,
-        "surfaced_count": doubt.surfaced_count,
-        "last_surfaced_at": doubt.last_surfaced_at,
-    }
-    return {"id": doubt.id, "properties": properties, "tolerance": tolerance}
+    changed = clear_properties(doubt, "state", "severity", "surfaced_count", "last_surfaced_at")
+    return {"id": doubt.id, "properties": changed, "tolerance": tolerance}
 
 
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
@@ -257,7 +237,7 @@ async def list_unanswered(graph: Graph, session: Session) -> list[StoredTurn]:
 
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
     """Session tokens of students with messages nobody answered in time, read in pages; `turn/list_stranded`."""
-    rows = pages(graph, "turn/list_stranded", limit, before=before, now=now)
+    rows = graph.pages("turn/list_stranded", limit, before=before, now=now)
     return [bytes(row["token"]).decode() async for row in rows]
 
 
@@ -273,21 +253,9 @@ def _timeless(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _totals(write: TurnWrite) -> dict[str, Any]:
-    totals = {
-        "turns": write.outcome.seq,
-        "signals": list(write.signals),
-    }
-    asked = {} if write.question is None else {"asked_turn": write.outcome.seq}
-    return totals | asked | ({"episode_turn": write.outcome.seq} if write.episode else {})
-
-
-def _concern(session: Session, kept: Raised) -> dict[str, Any]:
-    return sealed_concern(session, kept.raised, kept.text, kept.entry, kept.vector)
-
-
-def _nameless(row: Row) -> Companion:
-    """Return a companion whose persona does not open."""
-    return Companion(NO_NAME, "", row["tolerance"], tuple(row["expertise"]))
+    seq = write.outcome.seq
+    begun = ({} if write.question is None else {"asked_turn": seq}) | ({"episode_turn": seq} if write.episode else {})
+    return {"turns": seq, "signals": list(write.signals)} | begun
 
 
 def _prediction(session: Session, row: Row) -> Prediction | None:

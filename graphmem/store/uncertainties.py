@@ -20,8 +20,7 @@ from graphmem.model import (
 )
 from graphmem.store.graph import Graph, Row
 from graphmem.store.memories import opened_edge
-from graphmem.store.nodes import clear_properties, opened, sealed_properties
-from graphmem.store.rows import NodeSealer, readable
+from graphmem.store.nodes import NodeSealer, clear_properties, opened, readable, sealed_properties
 from graphmem.store.tampering import only_intact
 
 SIDES = ("a", "b")

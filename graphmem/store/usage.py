@@ -63,18 +63,7 @@ async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: R
     What others have set aside counts as spent, so that workers at once cannot spend the same rest. A second time
     for the same job and day changes nothing: what a worker that died had set aside serves the next one.
     """
-    rows = await graph.run(
-        "budget/reserve",
-        who,
-        job_id=job_id,
-        tokens=wanted.tokens,
-        cost=wanted.cost,
-        student_tokens=limits.student_tokens,
-        all_tokens=limits.tokens,
-        student_cost=limits.student_cost,
-        all_cost=limits.cost,
-        now=wanted.at,
-    )
+    rows = await graph.run("budget/reserve", who, job_id=job_id, wanted=asdict(wanted), limits=asdict(limits))
     return bool(rows and rows[0]["fits"])
 
 

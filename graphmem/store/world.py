@@ -19,32 +19,18 @@ FUZZY_LETTERS = 4
 
 async def load_world(graph: Graph, institution: str) -> World:
     """Return all concepts and edges of an institution, read in pages; `world/list`."""
-    concepts: dict[str, Concept] = {}
-    edges: dict[str, WorldEdge] = {}
-    names: dict[str, str] = {}
-    after = ""
-    while True:
-        rows = await graph.run("world/list", institution=institution, after=after, limit=READ_AT_ONCE)
-        for row in rows:
-            found = concept_of(row["concept"])
-            concepts[found.id] = found
-            edges |= {id: WorldEdge(id, found.id, to_id, kind) for id, to_id, kind in row["edges"]}
-            names[found.id] = row["world"]
-            after = found.id
-        if len(rows) < READ_AT_ONCE:
-            return World(concepts, edges, names)
+    concepts, edges, names = dict[str, Concept](), dict[str, WorldEdge](), dict[str, str]()
+    async for row in graph.pages("world/list", READ_AT_ONCE, institution=institution):
+        found = concepts[row["id"]] = concept_of(row["concept"])
+        edges |= {id: WorldEdge(id, found.id, to_id, kind) for id, to_id, kind in row["edges"]}
+        names[found.id] = row["world"]
+    return World(concepts, edges, names)
 
 
 async def list_names(graph: Graph, institution: str) -> list[Concept]:
     """Return all concepts of an institution, read in pages; `world/list_names`."""
-    concepts: list[Concept] = []
-    after = ""
-    while True:
-        rows = await graph.run("world/list_names", institution=institution, after=after, limit=READ_AT_ONCE)
-        concepts += [concept_of(row["concept"]) for row in rows]
-        if len(rows) < READ_AT_ONCE:
-            return concepts
-        after = concepts[-1].id
+    rows = graph.pages("world/list_names", READ_AT_ONCE, institution=institution)
+    return [concept_of(row["concept"]) async for row in rows]
 
 
 async def note_import(graph: Graph, institution: str, world: str, now: datetime) -> None:
@@ -170,8 +156,4 @@ def _searched_words(concept: Concept) -> str:
 
 def _concept_row(concept: Concept) -> dict[str, Any]:
     # Null removes a property that an earlier import set.
-    return asdict(concept) | {
-        "aliases": list(concept.aliases),
-        "misconceptions": list(concept.misconceptions),
-        "words": _searched_words(concept),
-    }
+    return asdict(concept) | {"words": _searched_words(concept)}

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,9 @@ from graphmem.app import Graphmem
 from graphmem.errors import Locked
 from graphmem.flows import students
 from graphmem.flows.observation import observe
-from graphmem.jobs import closing
-from graphmem.jobs.closing import CLOSE_SECONDS, closing_start
+from graphmem.jobs import sessions
 from graphmem.jobs.dispatch import run_jobs_of
-from graphmem.jobs.sessions import close_session
+from graphmem.jobs.sessions import CLOSE_SECONDS, close_session, closing_start
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Session
 from graphmem.store.students import delete_session
@@ -27,13 +27,13 @@ RETURN labels(n) AS labels, n.id AS id"""
 
 def held_up(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """What must come before a closing session is worked on."""
-    go_on, finished = asyncio.Event(), closing.finish_closing
+    go_on, finished = asyncio.Event(), sessions.finish_closing
 
-    async def waits(*args: object) -> None:
+    async def waits(*args: Any) -> None:
         await go_on.wait()
-        await finished(*args)  # type: ignore[arg-type]
+        await finished(*args)
 
-    monkeypatch.setattr(closing, "finish_closing", waits)
+    monkeypatch.setattr(sessions, "finish_closing", waits)
     return go_on
 
 
@@ -79,7 +79,7 @@ async def test_what_a_dead_process_leaves_the_sweeper_of_another_finishes(
     await left_behind(gm, ann)
     await sweep(replica)
     assert await asked(gm, ann.who, LEFT) != []
-    later = gm.clock() + closing.CLOSING_LEASE + timedelta(seconds=1)
+    later = gm.clock() + sessions.CLOSING_LEASE + timedelta(seconds=1)
     await sweep(another_replica(gm, clock=lambda: later))
     assert await asked(gm, ann.who, LEFT) == []
     assert await nodes(gm, ann.who, "Memory") != []
@@ -90,7 +90,7 @@ async def test_who_is_at_a_closing_session_holds_it_for_as_long_as_it_works(
 ) -> None:
     own = another_replica(gm)
     await say(own, ann, LIFE[0])
-    monkeypatch.setattr(closing, "CLOSING_LEASE", timedelta(seconds=0.3))
+    monkeypatch.setattr(sessions, "CLOSING_LEASE", timedelta(seconds=0.3))
     go_on = held_up(monkeypatch)
     await close_session(own, ann.session)
     (kept,) = await nodes(gm, ann.who, "OpenSession")
@@ -129,7 +129,7 @@ async def test_a_session_that_is_opened_meanwhile_is_a_new_conversation(gm: Grap
     token, session = await students.open_session(gm, ann.who, PASSWORD)
     again = replace(ann, token=token, session=session)
     assert (await say(gm, again, LIFE[1], "t2")).match is None
-    await closing.finish_closing(gm, kept, since)
+    await sessions.finish_closing(gm, kept, since)
     assert [node["id"] for node in await nodes(gm, ann.who, "Turn")] == ["t2"]
     assert [node["id"] for node in await nodes(gm, ann.who, "OpenSession")] == [session.session_id]
     # What the new conversation says is considered at its own end.

@@ -14,8 +14,8 @@ import pytest
 
 from graphmem.commands.inspect import copy_database
 from graphmem.errors import SetupError
-from graphmem.local.copies import NOTE, noted_copy, remove_left_copy
 from graphmem.local.process import is_running
+from graphmem.local.server import NOTE, noted_copy, remove_left_copy
 from graphmem.settings import Settings
 from tests.graph.test_local_neo4j import seeded
 

@@ -199,7 +199,6 @@ async def test_no_message_in_redis_names_the_student(gm: Graphmem, enrol: Enrol,
     redis.start()
     try:
         notifier = JobNotifier(gm.settings.model_copy(update={"broker": redis.address}))
-        notifier.serve(_nothing)
         talking = another_replica(gm, background=Background(notifier))
         ann, bob = await enrol("ann"), await enrol("bob")
         for _ in range(3):
@@ -214,7 +213,3 @@ async def test_no_message_in_redis_names_the_student(gm: Graphmem, enrol: Enrol,
         await notifier.aclose()
     finally:
         redis.kill()
-
-
-async def _nothing(institution: str, student_id: str) -> None:
-    """Nobody runs anything here."""

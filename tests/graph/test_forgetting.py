@@ -20,8 +20,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import Fact, LedgerCategory, Level, Memory, MemoryRole, SourceKind
 from graphmem.store import turns
 from graphmem.store.changes import Changes, New, Origin, Span, write
-from graphmem.store.nodes import stored
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer, stored
 from tests.conftest import BOTH_FORMS, Enrol, Pupil, another_replica, say
 from tests.support.client import Client
 from tests.support.doubting import doubted

@@ -24,12 +24,12 @@ from graphmem.flows.world import import_world
 from graphmem.flows.world_plan import WorldDraft
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Role, Session, Who, WorldEdge
-from graphmem.store import imports
+from graphmem.store import transfer
 from graphmem.store.deletion import begin_erasure
 from graphmem.store.graph import Transaction
-from graphmem.store.imports import ImportedGraph, ImportedNode, write_imported
 from graphmem.store.nodes import kind_of
 from graphmem.store.students import find_enrolled
+from graphmem.store.transfer import ImportedGraph, ImportedNode, write_imported
 from tests.conftest import BOTH_FORMS, Pupil, another_replica, say
 from tests.graph.test_erasure import kept
 from tests.support.client import Client, Refused
@@ -210,7 +210,7 @@ async def test_what_is_cut_short_has_written_nothing_and_is_made_again(
     text = await export_text(gm, ann.session)
     bea = elsewhere()
     await the_world(gm, bea.institution, "marmalade")
-    monkeypatch.setattr(imports, "IMPORTED_AT_ONCE", 5)
+    monkeypatch.setattr(transfer, "IMPORTED_AT_ONCE", 5)
     run, steps = Transaction.run, 0
 
     async def dying(tx: Transaction, name: str, **params: Any) -> Any:

@@ -27,9 +27,9 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import EdgeType, Level, Resolution, Role, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
-from graphmem.store.jobs import EPOCH, Kind
+from graphmem.store.jobs import Kind
 from graphmem.store.memories import Filter, forgetting_curve
-from graphmem.store.rows import LAST
+from graphmem.store.nodes import LAST, from_ms
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import asked, held, nodes, observations
@@ -118,7 +118,7 @@ async def seen(gm: Graphmem, pupil: Pupil) -> str:
         await held(gm, session),
         await memories.list_since(gm.graph, session, 0),
         await memories.list_linked(gm.graph, session, 0, 0.0),
-        await memories.list_used(gm.graph, session, EPOCH),
+        await memories.list_used(gm.graph, session, from_ms(0)),
         await memories.state(gm.graph, session, gm.clock()),
         await ledger.list_stored_entries(gm.graph, session, gm.clock()),
         await list_entries(gm, session),
@@ -286,7 +286,7 @@ def parameters(asking: Pupil, shared: dict[str, Any], name: str) -> dict[str, An
     missing = wanted - given.keys()
     assert not missing, f"{name}.cypher has parameters this test cannot fill: {sorted(missing)}; add them here"
     if name.startswith("concern/") or name == "memory/list_used":
-        given |= {"since": EPOCH}
+        given |= {"since": from_ms(0)}
     if name.startswith("source/"):
         given |= {"id": shared["observation"]}
     return {key: given[key] for key in wanted}
@@ -307,7 +307,9 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
     more = ("Uncertainty", "Concern", "Question", "Reflection", "Compression")
     by_label = ids | {label: [node["id"] for node in await nodes(gm, other.who, label)] for label in more}
     by_label |= {"Entity": [node["key"] for node in await nodes(gm, other.who, "Entity")]}
-    sources = [(node["kind"], node["ref"]) for node in await nodes(gm, other.who, "Source")]
+    by_label |= {"Source": [f"{node['kind']}:{node['ref']}" for node in await nodes(gm, other.who, "Source")]}
+    by_label |= {"Student": ["student"], "Companion": ["companion"], "Discovered": everything}
+    by_label |= {"Concept": [row["id"] for row in known]}
     alone = """MATCH (m:Memory {institution: $i, student_id: $s, role: 'said'})-[:FORMED_FROM]->(o:Source)
                WHERE o.kind <> 'chat' AND COUNT { (m)-[:FORMED_FROM]->() } = 1 RETURN o.id AS id ORDER BY id LIMIT 1"""
     ((observation,),) = [row.values() for row in await asked(gm, other.who, alone)]
@@ -318,11 +320,6 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "elements": [row["e"] for row in await asked(gm, other.who, elements)],
         "by_label": by_label,
         "places": {label: [list(place) for place in product(found, types)] for label, found in by_label.items()},
-        "sources": [[*source, kind] for source in sources for kind in types],
-        "student": True,
-        "companion": True,
-        "concepts": [row["id"] for row in known],
-        "discovered": everything,
         "numbers": list(range(1024)),
         "held": [],
         "turn_id": "t0",
@@ -345,7 +342,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "first": 1000,
         "seq": 0,
         "kinds": [kind.value for kind in Kind],
-        "weeks": [{"start": EPOCH, "end": LAST}],
+        "weeks": [{"start": from_ms(0), "end": LAST}],
         **dict.fromkeys(
             ("until", "label", "kind", "reliability", "as_of", "category", "active", "state", "states", "severity")
         ),

@@ -23,7 +23,7 @@ from graphmem.model import Role, Session, SourceKind, Who
 from graphmem.store import students as store
 from graphmem.store.graph import Transaction
 from graphmem.store.memories import Filter
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer
 from graphmem.store.students import find_enrolled
 from tests.conftest import BOTH_FORMS, PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
@@ -133,7 +133,7 @@ async def test_lengths_tell_little_and_what_was_sealed_before_that_opens_and_is_
     assert len(lengths) > 50
     assert set(lengths) <= padded_lengths(max(lengths))
     with monkeypatch.context() as earlier:
-        for module in ("graphmem.sealing", "graphmem.store.rows"):
+        for module in ("graphmem.sealing", "graphmem.store.nodes"):
             earlier.setattr(f"{module}.padded", lambda text, fill=b"": text)
         bob = await enrol("bob")
         await lives(gm, bob, "marmalade")

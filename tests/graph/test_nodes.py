@@ -13,8 +13,7 @@ from graphmem.model import Memory, Modality, Session, Who
 from graphmem.model.fields import Sealed, Share
 from graphmem.store import nodes
 from graphmem.store.document import document_schema
-from graphmem.store.nodes import MEMORY_NODE, NodeKind, clear_properties, of, sealed_properties
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import MEMORY_NODE, NodeKind, NodeSealer, clear_properties, of, sealed_properties
 from tests.conftest import PASSWORD, Pupil
 from tests.support.remembering import asked, held, told
 from tests.support.tampering import by_hand

@@ -209,7 +209,7 @@ async def test_observations_at_once_never_exceed_what_may_wait(
 async def test_closing_takes_little_time_and_what_is_not_formed_waits_for_the_next_session(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphmem.jobs.closing.CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr("graphmem.jobs.sessions.CLOSE_SECONDS", 0.2)
     texts = [f"I collected {i} shells in Brittany with my aunt Ilse in {1800 + i}." for i in range(60)]
     await observe(gm, ann.who, observations(texts))
     start = monotonic()

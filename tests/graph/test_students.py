@@ -13,9 +13,8 @@ from graphmem.bearer import make_token
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Unauthenticated
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
-from graphmem.jobs.closing import closing_start
 from graphmem.jobs.runner import run_jobs
-from graphmem.jobs.sessions import close_session
+from graphmem.jobs.sessions import close_session, closing_start
 from graphmem.jobs.sweeper import PASSWORD_TRIES_KEPT_DAYS, sweep
 from graphmem.model import Role, Who
 from graphmem.passwords import PasswordChecks

@@ -15,7 +15,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import JobState
 from graphmem.store import schema
 from graphmem.store.jobs import NO_SUCH_KIND
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer
 from tests.conftest import BOTH_FORMS, Pupil
 from tests.support.remembering import changed, lived, nodes
 

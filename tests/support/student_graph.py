@@ -7,8 +7,7 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.model import Session, Vector
-from graphmem.store.nodes import kind_of
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer, kind_of
 from tests.support.remembering import asked
 
 OWN = {

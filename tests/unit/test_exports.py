@@ -8,8 +8,7 @@ import pytest
 
 from graphmem.errors import InvalidInput
 from graphmem.exports import reading
-from graphmem.exports.formats import EXPORT_FORMATS
-from graphmem.exports.reading import read_export
+from graphmem.exports.reading import EXPORT_FORMATS, read_export
 
 EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 FILES = {

@@ -59,8 +59,7 @@ async def test_a_slow_first_start_of_the_library_is_told_on_standard_error(
     def slow(_: Settings, report: progress.Say) -> server.LocalNeo4j:
         report("fetching Neo4j")
         time.sleep(1.0)
-        uri = "bolt://127.0.0.1:1"
-        return server.LocalNeo4j(uri, "", "", "neo4j", "none", 0, tmp_path)
+        return server.LocalNeo4j(1, 2, "5.1", 0, tmp_path, "none")
 
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.4)
     monkeypatch.setattr(server, "up", slow)

@@ -15,7 +15,7 @@ from nacl.secret import Aead
 from graphmem import sealing
 from graphmem.errors import Locked, Tampered
 from graphmem.model import Keys, Session, Who
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NodeSealer
 
 ANN = Who("school", "ann")
 WEAK = sealing.Argon2(1, 8 * 2**20)

@@ -1,20 +1,25 @@
-"""All that is kept of a student, opened, part by part (spec 14)."""
+"""All that is kept of a student read as a document, opened, and such a document written anew, sealed (spec 14).
+
+A student is imported with other keys, in one transaction.
+"""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from graphmem.model import LedgerCategory, Session
+from graphmem.errors import Conflict
+from graphmem.model import Keys, LedgerCategory, Session, Vector, Who
 from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import overlays
 from graphmem.store.document import KnownPart
-from graphmem.store.graph import Graph, Row
+from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.integrity import make_manifest
 from graphmem.store.jobs import Kind
 from graphmem.store.ledger import entry_id
-from graphmem.store.nodes import NODE_KINDS, bound_to, kind_of, unsealed
-from graphmem.store.rows import NodeSealer
+from graphmem.store.nodes import NODE_KINDS, NodeSealer, batches, bound_to, kind_of, resealed, storable_value, unsealed
+from graphmem.store.students import lock_properties
 from graphmem.store.tampering import Damage, report
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said
@@ -72,7 +77,7 @@ async def read_edges(graph: Graph, session: Session, inventory: Inventory) -> As
     async for row in _rows_of(graph, session, "export/list_edges", inventory.elements):
         if row["end"] in number:
             ends = {"from": number[row["start"]], "to": number[row["end"]]}
-            yield ends | {"type": row["type"], "properties": _json_form(row["properties"])}
+            yield ends | {"type": row["type"], "properties": row["properties"]}
 
 
 async def read_links(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
@@ -80,7 +85,7 @@ async def read_links(graph: Graph, session: Session, inventory: Inventory) -> As
     number = {element: i for i, element in enumerate(inventory.elements)}
     async for row in _rows_of(graph, session, "export/list_links", inventory.elements):
         told = {"from": number[row["start"]], "concept": row["concept"]}
-        yield told | {"type": row["type"], "properties": _json_form(row["properties"])}
+        yield told | {"type": row["type"], "properties": row["properties"]}
 
 
 async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported]:
@@ -98,14 +103,14 @@ async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported
                 {"at": one.at.isoformat(), "outcome": one.outcome, "set_to": one.set_to}
                 for one in practice.get(row["concept"], [])
             ]
-            yield {"concept": row["concept"], "name": row["name"], **_json_form(held), "practice": told}
+            yield {"concept": row["concept"], "name": row["name"], **held, "practice": told}
         await report(graph, session, damage)
 
 
 async def read_discovered(graph: Graph, session: Session) -> AsyncIterator[Exported]:
     """Each edge of the world that the student has found; `export/list_discovered`."""
     for row in await graph.run("export/list_discovered", session):
-        yield {"edge_id": row["edge_id"], "since": _json_form(row["since"])}
+        yield {"edge_id": row["edge_id"], "since": row["since"]}
 
 
 async def _rows_of(graph: Graph, session: Session, name: str, elements: Sequence[str]) -> AsyncIterator[Row]:
@@ -131,7 +136,7 @@ def _exported_node(session: Session, lock: StudentLock, row: Row, turns: int, da
             if opened is not None:
                 found[name] = opened
         else:
-            found[name] = _json_form(value)
+            found[name] = value
     tampered = [each.field for each in damage[before:]]
     keyed = {} if tampered else _keyed(session, label, found)
     told: Exported = {"labels": sorted(row["labels"]), "properties": found}
@@ -166,10 +171,141 @@ def _made_of(session: Session, speaker: str | None, slot: str | None, told: Mapp
     return found
 
 
-def _json_form(value: Any) -> Any:
-    """Return a value of the database as JSON has it; times in ISO 8601."""
-    if isinstance(value, dict):
-        return {name: _json_form(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_json_form(each) for each in value]
-    return value.iso_format() if hasattr(value, "iso_format") else value
+def json_time(value: Any) -> str:
+    """Return a time of the database as JSON has it, in ISO 8601: the one kind of value that JSON has none of."""
+    return str(value.iso_format())
+
+
+IMPORTED_AT_ONCE = 500
+"""Nodes, and relationships, that one statement creates."""
+IMPORT_SECONDS = 600.0
+"""Seconds that the transaction of an import may take."""
+ENROLLED = "A student of this id is enrolled already: choose another id, or erase that one first."
+
+
+@dataclass(frozen=True)
+class ImportedNode:
+    """A node as it is to be made: properties opened, ids and hashes as the new student has them.
+
+    vector : embedding of a memory or a ledger entry; of the companion that of the prediction
+    """
+
+    number: int
+    label: str
+    labels: tuple[str, ...]
+    properties: Mapping[str, Any] = field(repr=False)
+    vector: Vector | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class ImportedEdge:
+    """A relationship between two nodes, by their numbers, or from one to a concept, by its id."""
+
+    start: int
+    end: int | str
+    type: str
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ImportedGraph:
+    """Everything of a student as it is to be made.
+
+    overlay : known concepts, each with `concept`, and its properties, opened
+    discovered : edges of the world, each with `edge_id` and `since`
+    digest : of the document
+    turns : of the student, whom the prediction follows
+    """
+
+    nodes: tuple[ImportedNode, ...]
+    edges: tuple[ImportedEdge, ...]
+    links: tuple[ImportedEdge, ...]
+    overlay: tuple[Mapping[str, Any], ...]
+    discovered: tuple[Mapping[str, Any], ...]
+    digest: str
+    turns: int
+
+
+async def find_imported(graph: Graph, who: Who) -> str | None:
+    """Return the digest of the document a student was imported from, empty for one who was enrolled; `import/find`.
+
+    None without such a student.
+    """
+    rows = await graph.run("import/find", who)
+    return rows[0]["digest"] if rows else None
+
+
+async def list_known_edges(graph: Graph, institution: str, concepts: Sequence[str], ids: Sequence[str]) -> set[str]:
+    """Return which of some ids are edges of the world between some concepts; `import/list_edge_ids`."""
+    rows = await graph.run("import/list_edge_ids", institution=institution, concepts=concepts, edge_ids=ids)
+    return {row["edge_id"] for row in rows}
+
+
+async def write_imported(
+    graph: Graph, who: Who, keys: Keys, lock: StudentLock, planned: ImportedGraph, now: datetime
+) -> bool:
+    """Write all of an import, with its manifest, in one transaction. False while somebody of this id is erased.
+
+    `import/begin`, `import/create_nodes`, `import/create_edges`, `import/create_overlay`, and those of a manifest.
+
+    Raises
+    ------
+    Conflict        somebody of this id is enrolled
+    """
+    nodes = [_node_row(keys, who, lock, node, planned) for node in planned.nodes]
+    overlay = [_known_row(keys, who, held) for held in planned.overlay]
+
+    async def work(tx: Transaction) -> bool | None:
+        begun, element = await tx.run("import/begin"), dict[int, str]()
+        if begun and not begun[0]["free"]:
+            raise Conflict(ENROLLED)
+        if not begun:
+            return None
+        for some in batches(nodes, IMPORTED_AT_ONCE):
+            element |= {row["number"]: row["element"] for row in await tx.run("import/create_nodes", nodes=some)}
+        for edges in batches(planned.edges, IMPORTED_AT_ONCE):
+            await tx.run("import/create_edges", edges=[_edge_row(edge, element) for edge in edges], links=[])
+        for links in batches(planned.links, IMPORTED_AT_ONCE):
+            await tx.run("import/create_edges", edges=[], links=[_edge_row(link, element) for link in links])
+        await tx.run(
+            "import/create_overlay", overlay=overlay, discovered=[_values(each) for each in planned.discovered]
+        )
+        return await make_manifest(graph, tx, now)
+
+    return bool(await graph.transact(who, work, seconds=IMPORT_SECONDS))
+
+
+def _edge_row(edge: ImportedEdge, element: Mapping[int, str]) -> dict[str, Any]:
+    end = element[edge.end] if isinstance(edge.end, int) else edge.end
+    return {"start": element[edge.start], "end": end, "type": edge.type, "properties": _values(edge.properties)}
+
+
+def _node_row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, planned: ImportedGraph) -> dict[str, Any]:
+    """Return a node as `import/create_nodes` takes it, its texts sealed for their new place."""
+    turns = planned.turns
+    forms, properties = NODE_KINDS[node.label].sealed, dict[str, Any]()
+    for name, value in node.properties.items():
+        if name in forms and value is not None:
+            place = NodeSealer(keys, who, node.label, bound_to(node.label, name, node.properties, turns))
+            box = lock if node.label == "Job" and node.properties["kind"] == Kind.OBSERVE else None
+            properties[name] = resealed(place, forms[name], name, value, box)
+        elif value is not None:
+            properties[name] = storable_value(value)
+    if node.vector is not None:
+        name = "prediction_embedding" if node.label == "Companion" else "embedding"
+        place = NodeSealer(keys, who, node.label, bound_to(node.label, name, node.properties, turns))
+        properties[name] = place.seal_vector(name, node.vector)
+    if node.label == "Student":
+        properties |= lock_properties(lock) | {"imported": planned.digest}
+    return {"number": node.number, "labels": list(node.labels), "properties": properties}
+
+
+def _known_row(keys: Keys, who: Who, held: Mapping[str, Any]) -> dict[str, Any]:
+    properties = _values({name: value for name, value in held.items() if name not in ("concept", "notes")})
+    if held.get("notes") is not None:
+        properties["notes"] = NodeSealer(keys, who, "KNOWS", f"knows-{held['concept']}").seal("notes", held["notes"])
+    return {"concept": held["concept"], "properties": properties}
+
+
+def _values(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: storable_value(value) for name, value in properties.items() if value is not None}
