@@ -411,6 +411,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "compression/list",
         "event/get_marks",
         "export/list_edges",
+        "import/find",
         "integrity/get_root",
         "integrity/list_notes",
         "overlay/frontier",
