@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmem.bench import BENCHMARKS, figure_lines, run_benchmark
-from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, read_password, say
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, read_password, say, unlocked
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, Usage, Who
@@ -60,13 +60,32 @@ def status_command(settings: Settings) -> Printout:
 
 
 @cli_command("doctor")
-async def doctor_command(settings: Settings) -> Printout:
-    """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy."""
+async def doctor_command(
+    settings: Settings, institution: str, password_stdin: bool, junk: str | None = None
+) -> Printout:
+    """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy; or look for junk.
+
+    Parameters
+    ----------
+    junk : instead: the junk rate of this student's memories
+    """
     from graphmem.commands.doctor import examine
 
+    if junk is not None:
+        return await _junk_of(settings, Who(institution, junk), read_password(password_stdin))
     findings = await examine(settings)
     lines = [f"{'ok ' if each.ok else 'BAD'} {each.part:<13} {each.detail}" for each in findings]
     return Printout([asdict(each) for each in findings], lines, 0 if all(each.ok for each in findings) else 1)
+
+
+async def _junk_of(settings: Settings, who: Who, password: str) -> Printout:
+    from graphmem.flows.junk import find_junk
+    from graphmem.runtime import open_graphmem
+
+    async with open_graphmem(settings, say=say, background=False) as gm, unlocked(gm, who, password) as session:
+        junk = await find_junk(gm, session)
+    counts = asdict(junk) | {"rate": round(junk.rate, 4)}
+    return Printout(counts, [f"{name:>10}  {count}" for name, count in counts.items()])
 
 
 @cli_command("serve")

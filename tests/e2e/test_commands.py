@@ -244,6 +244,14 @@ async def test_what_goes_wrong_is_one_line(graphmem: Command, institution: str) 
         assert "Traceback" not in err
 
 
+async def test_doctor_counts_junk(graphmem: Command, ada: Pupil, institution: str) -> None:
+    asked = ("doctor", "--junk", "ada", "--institution", institution, "--password-stdin", "--json")
+    code, out, err = await graphmem(*asked, said=f"{PASSWORD}\n")
+    found = json.loads(out)
+    assert (code, found["rate"]) == (0, 0), err
+    assert found["statements"] > 0
+
+
 async def test_doctor_looks_at_every_part(graphmem: Command, gm: App, ann: Pupil) -> None:
     # A job that waits and that nobody runs.
     await say(gm, ann, "I have a dog called Rex.")
