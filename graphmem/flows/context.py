@@ -67,18 +67,18 @@ from graphmem.text.tokens import count_tokens
 from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_text
 
 ASKS_MEMORY = 0.5
-"""Chance from which on a message asks for what is remembered."""
+"""Chance from which on a message asks for memories."""
 SURELY_OTHER = 0.9
 """Chance from which on its question is surely about something else."""
 PART_ASKED_FOR = 0.6
-"""Chance from which on it asks for a part of what is remembered, and not for one thing: of 191 held-out questions for a
-part 123 have it (135 are read so without a bound), of 1,718 for one thing 34 (65). Chosen on them."""
+"""Chance from which on it asks for a part of the memories, and not for one thing: of 191 held-out questions for a part
+123 have it (135 are read so without a bound), of 1,718 for one thing 34 (65). Chosen on them."""
 EXTRA_CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""
 EXPANSION_SEEDS = 5
 """Best of them whose edges are followed."""
 FEW_WORDS = 3
-"""A question with fewer words of its own is read together with what was said before it."""
+"""A question with fewer words of its own is read together with the message before it."""
 MAX_RECALLED = 100
 """Most memories recalled at once."""
 MAX_BUDGET = 32_000
@@ -86,8 +86,8 @@ MAX_BUDGET = 32_000
 REACH = Reach(10, {each: max(LEAST_FACTOR, factor) for each, factor in RELIABILITY_FACTORS.items()})
 """Most memories found along edges, and the share of an edge's weight that counts, as for memories."""
 STANDING = {LedgerCategory.THREAT: 1, LedgerCategory.FACT: 4}
-"""Categories of ledger entries that always come, after those that surface: of each this many, the newest; of critical
-facts those that are needs."""
+"""Ledger categories whose newest entries are always added after the surfaced ones, with the most of each; of critical
+facts only needs count."""
 STANDING_IMPORTANCE = 0.6
 """Importance from which on an entry of these does; that of a doubted concern is less."""
 
@@ -97,8 +97,8 @@ class RecallRequest:
     """A question put to a student's memories.
 
     embedding : of it, as the first row, where somebody has it embedded already
-    before : what was said just before it, and its embedding, where there is one: given, or as a row of `embedding`
-    as_of : answer with what was held at that moment; None means now
+    before : the message just before it, and its embedding, where there is one: given, or as a row of `embedding`
+    as_of : answer with the memories valid at that moment; None means now
     limit : most memories; with 0 nothing comes of any memory
     unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
     roles : of the memories that are wanted; empty: all
@@ -119,12 +119,12 @@ class RecallRequest:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What fits a question, as of a version of the student.
+    """Search result for a question, as of a version of the student.
 
     found : memories, best first, whether they have to do with the question or not; ledger entries that surface and
         the standing profile; nothing that names a hidden concept
-    fog : what is hidden from the student
-    vector : embedding of what was asked
+    fog : the concepts hidden from the student
+    vector : embedding of the question
     as_of : the moment that was asked about; None means now
     """
 
@@ -186,7 +186,7 @@ async def recall(
     session : Session, open
     text : str
     limit : int, 1 to 100
-    as_of : datetime, to be answered with what was held at that moment; None means now
+    as_of : datetime, to be answered with the memories valid at that moment; None means now
     roles : only memories of these, such as lessons; all where it is empty
 
     Raises
@@ -197,7 +197,7 @@ async def recall(
     if not 1 <= limit <= MAX_RECALLED:
         raise InvalidInput(f"limit must lie between 1 and {MAX_RECALLED}.")
     asking = replace(await asyncio.to_thread(_asked, text, as_of, limit), roles=frozenset(roles))
-    # What a question for a whole brings comes on top of what the search was limited to.
+    # The memories that a question for a whole adds come on top of the search limit.
     found = (await search(gm, session, asking)).found.memories
     wanted = (each for each in found if not roles or each.memory.role in roles)
     return [each for each in wanted if NO_LONGER not in each.why][:limit]
@@ -220,8 +220,8 @@ async def context(
     text : str, the message
     budget : int, tokens, 1 to 32,000
     as_of : datetime, as in `recall`
-    history : int, 0 to 50, latest turns of the session that stand before the block in `messages`; what was said in
-        them is left out of the block
+    history : int, 0 to 50, latest turns of the session that stand before the block in `messages`; memories of these
+        turns are left out of the block
 
     Raises
     ------
@@ -237,7 +237,7 @@ async def context(
     ring = await known_facts(gm, session, result.student_version)
     index = (await open_memories(gm, session)).index
     standing = standing_facts(ring, index, result.as_of or gm.clock())
-    # What a memory tells is found as that memory.
+    # A fact that a memory states is found as that memory.
     untold = [fact for fact in standing if not any(says(m, fact.text) for m in index.told_at(fact.created_at))]
     facts = await clear_facts(gm, result.fog, untold)
     visible = (await turns.list_turns(gm.graph, session))[-history:] if history else []
@@ -254,7 +254,7 @@ def _block(
     budget: int,
     visible: Sequence[StoredTurn],
 ) -> Context:
-    """Fit what was found into a budget; off the event loop."""
+    """Fit search results into a token budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
     fitting = fitting_facts(held, doc.key_phrases(), gm.settings.facts_recalled, meant=meant)
     said = {turn.turn_id: turn.text for turn in visible}
@@ -292,9 +292,9 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         asking = replace(asking, as_of=None if asking.as_of is None else asking.as_of.astimezone(zone))
         speakers = (*held.index.speakers(), *(() if unformed is None else unformed.speakers()))
         asked = read_question(asking.doc, speakers, held.name)
-        # What stands around a question helps to understand it, and is not what is asked for.
+        # The text around a question is context for it, and is not searched for itself.
         question = question_in(asking.doc).text
-        # Only the shipped embeddings tell what is asked for.
+        # The asked-for classifier reads the shipped embeddings only.
         unnamed = with_pronoun(question, held.name) if gm.is_shipped else question
         forms = group.create_task(_embedded_forms(gm, asking.doc.text, (asked.text, question, unnamed)))
         held, state = await reading
@@ -315,7 +315,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
 
 
 async def _embedded_forms(gm: Graphmem, text: str, forms: Sequence[str]) -> dict[str, Vector]:
-    """Return embeddings of what a text holds in other forms, by form; of the text itself there is one already."""
+    """Return embeddings of other forms of a text, by form; the text itself is embedded already."""
     new = [form for form in dict.fromkeys(forms) if form and form not in (text, text.strip())]
     return dict(zip(new, await gm.embedder.embed(new), strict=True)) if new else {}
 
@@ -337,7 +337,7 @@ def _is_hidden(memory: Memory, index: SearchIndex, fog: Fog) -> bool:
 
 
 async def _without_hidden(gm: Graphmem, fog: Fog, found: Remembered) -> Remembered:
-    """Return what was found without the ledger entries and doubts that name a hidden concept."""
+    """Return the search result without the ledger entries and doubts that name a hidden concept."""
     if not fog:
         return found
     entries = [f"{entry.content or ''}\n{entry.summary or ''}" for entry in found.ledger]
@@ -355,7 +355,7 @@ async def clear_facts(gm: Graphmem, fog: Fog, facts: Sequence[Fact]) -> list[Fac
 
 @dataclass(frozen=True)
 class _Search:
-    """What is searched for, and where.
+    """A search: the query and the memories it runs on.
 
     own : embedding of the message, or of the question in it
     shipped : whether embeddings are of the shipped model, which the small models were made for
@@ -378,7 +378,7 @@ class _Search:
         return self.asking.as_of is not None
 
     def leads_on(self, memory_id: str) -> bool:
-        """True of a memory that others are reached through: what was said in one sitting need not hang together."""
+        """True of a memory whose edges are followed; statements of one session alone need not be related."""
         memory = self.held.index.get(memory_id)
         return memory is not None and memory.role not in OF_A_SITTING
 
@@ -391,7 +391,7 @@ class _Search:
 
 
 def _selected(wanted: _Search, unformed: SearchIndex | None) -> Remembered:
-    """Search, follow edges, rank what was found, and see what surfaces; off the event loop."""
+    """Search, follow edges, rank the hits and add surfacing ledger entries; off the event loop."""
     held, asking, query, own, fog = wanted.held, wanted.asking, wanted.query, wanted.own, wanted.fog
     moment, past = wanted.moment, wanted.of_past
     hits = _clear_hits(held.index, query, fog)
@@ -429,9 +429,9 @@ def _selected(wanted: _Search, unformed: SearchIndex | None) -> Remembered:
 
 
 def _with_others(wanted: _Search, found: Sequence[Recalled], standing: Sequence[Recalled]) -> list[Recalled]:
-    """What was found, then the profile and what is near by meaning or has ended; with chances, in the order asked for.
+    """Return hits, then profile, near and superseded memories, with their chances, in the order asked for.
 
-    A turn that asks for nothing that is remembered does with what was found.
+    A turn that asks for no memories uses the hits alone.
     """
     index, moment, asks = wanted.held.index, wanted.moment, wanted.asked_for is not AskedFor.OTHER
     others = list[Recalled]()
@@ -472,7 +472,7 @@ def _combined(one: Vector, other: Vector) -> Vector:
 
 
 def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
-    """Part of memory that a message asks for, where that can be told.
+    """Return the part of memory that a message asks for; OTHER where the classifier is unsure.
 
     Parameters
     ----------
@@ -490,7 +490,7 @@ def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
 
 
 def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: datetime) -> SearchQuery:
-    """Return the question as the index takes it: names apart, times resolved, short ones with what was said before."""
+    """Return the index query of a question: names apart, times resolved, short ones with the message before."""
     words, few = asked.words, len(asked.words) < FEW_WORDS
     if few and asking.before_vector is not None:
         vector = _combined(vector, asking.before_vector * np.float32(0.5))
@@ -509,7 +509,7 @@ def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: da
 def _surfaced(
     kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector, now: datetime, *, shipped: bool
 ) -> list[Surfaced]:
-    """Return entries that the question brings back, then those that always come: a danger told, a critical fact."""
+    """Return entries that the question surfaces, then the standing ones: a reported danger, critical facts."""
     entries, vectors = [each.entry for each in kept], [each.embedding for each in kept]
     found = surfacing(entries, asking.doc, vector, vectors, now.timestamp())
     known = {each.entry.id for each in found}
@@ -523,7 +523,7 @@ def _surfaced(
 
 
 def _needs(kept: Sequence[StoredEntry]) -> list[StoredEntry]:
-    """Return those that tell a need, such as an allergy; what has no embedding is taken for one."""
+    """Return entries that state a need, such as an allergy; an entry without an embedding counts as one."""
     vectors = [each.embedding for each in kept if each.embedding is not None]
     parts = iter(load_profile_model().of_statements(np.stack(vectors)) if vectors else ())
     return [each for each in kept if each.embedding is None or next(parts)[0] is ProfilePart.NEED]

@@ -1,4 +1,4 @@
-"""Decisions of detection, as pure functions: what is compared, what a verdict means, and what is doubted (spec 12).
+"""Decisions of detection, as pure functions: the pairs to compare, the verdicts and the doubts (spec 12).
 
 Only statements that could replace each other are compared: of one slot, or near in meaning where something parts them.
 A turn knows only the message; the memory that is formed of it becomes the other side of the doubt, later. A drift cycle
@@ -72,7 +72,7 @@ _NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
 DETECTION_SECONDS = 0.6
 """Seconds that a turn gives to detection once there is a candidate; formation or drift finds what takes longer."""
 OWN_ENOUGH = 0.5
-"""Chance from which a message tells of the student, so that it may contradict what is known, where it fills no slot."""
+"""Chance from which a message is about the student, so that it may contradict memories where it fills no slot."""
 COOL_DOWN = timedelta(minutes=30)
 """Time between two cycles of one student that nobody asked for."""
 FEWEST, MOST = 10, 20
@@ -88,7 +88,7 @@ MOST_PAIRS = 40
 STALE_AFTER = timedelta(days=365)
 """Time since it was last said after which an attribute may have another value: a home, a school, a favourite."""
 UNCONFIRMED_AFTER = timedelta(days=30)
-"""Time after which what was inferred and never said is in doubt, where nothing rests on it."""
+"""Time after which an inferred, never stated memory is in doubt, where nothing rests on it."""
 MOST_LONE_DOUBTS = 2
 """New ones in a drift cycle."""
 _LONE_REASONS = {
@@ -168,7 +168,7 @@ def conflict_candidates(
 
 
 def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Vector | None) -> bool:
-    """True if words alone say what a new statement does to a memory: it says the same, refines, ends or corrects it.
+    """True if words alone decide the effect of a statement on a memory: it repeats, refines, ends or corrects it.
 
     Parameters
     ----------
@@ -183,12 +183,12 @@ def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Ve
 
 
 def diverges(a: Memory, b: Memory) -> bool:
-    """Return whether two memories part in numbers, names, what they deny, or in the feeling."""
+    """Return whether two memories differ in numbers, names, negation or valence."""
     return texts_diverge((a.content or "", a.valence), (b.content or "", b.valence))
 
 
 def texts_diverge(a: tuple[str, float], b: tuple[str, float]) -> bool:
-    """Return whether two texts, each with its valence, part in numbers, names, what they deny, or in the feeling.
+    """Return whether two texts, each with its valence, differ in numbers, names, negation or valence.
 
     Source: spec 12 (only memories that could replace each other are compared).
     """
@@ -252,7 +252,7 @@ def noticed_doubt(memory: Memory, verdict: PairVerdict, text: str, key: str, at:
     memory : that the message contradicts
     verdict : on the two
     text, at : of the message
-    key : what the memories of the message will be made with
+    key : from which the ids of the message's memories will be made
 
     Source: spec 12 (ingestion).
     """
@@ -271,7 +271,7 @@ def woven_at_once(doubt: Uncertainty, memory: Memory, text: str, tolerance: floa
 
 
 def completed(changes: Changes, key: str, at: datetime, doubts: Iterable[Uncertainty], known: SearchIndex) -> Changes:
-    """Return what is formed of a message, with the other side of the doubts that its turn raised.
+    """Return the changes formed of a message, with the other side of the doubts that its turn raised.
 
     A doubt is settled where the message has ended the memory, and fades where nothing was formed that contradicts it.
 
@@ -372,7 +372,7 @@ def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Un
 
 
 def supported(judged: Sequence[Judged]) -> list[Judged]:
-    """Return the verdicts without changes of life that what tells endings finds unlikely.
+    """Return the verdicts without life changes that the supersession classifier finds unlikely.
 
     What compares pairs has learned from pairs of which one often ends the other; in talk about one matter, where hardly
     anything ends, it takes most of what is added for a change. Two values of one attribute need no second opinion.
@@ -387,7 +387,7 @@ def _is_likely(pair: MemoryPair) -> bool:
 
 
 def reconciled(judged: Sequence[Judged], now: datetime, tolerance: float) -> tuple[ChangeRow, ...]:
-    """Return everything that a cycle writes: what has changed is superseded, what contradicts is settled or in doubt.
+    """Return everything that a cycle writes: outdated memories superseded, contradictions settled or in doubt.
 
     No memory is changed twice in one cycle.
 
@@ -448,8 +448,8 @@ def lone_type(memory: Memory, now: datetime, *, acted_on: bool, leans: bool = Fa
     ----------
     memory : opened
     now : datetime
-    acted_on : an action rests on it, so that it must be sure at once, and say what it is about
-    leans : it cannot be understood without what was said before
+    acted_on : an action rests on it, so that it must be sure at once, and name its subject
+    leans : it cannot be understood without the message before
 
     Notes
     -----
@@ -490,7 +490,7 @@ def doubted_alone(
     memories : opened, the most urgent first
     context : `drift` or `pre_action`
     now : datetime
-    leaning : ids of those that cannot be understood without what was said before
+    leaning : ids of memories that cannot be understood without the message before
     """
     acted_on = context is DetectionContext.PRE_ACTION
     able = (memory for memory in memories if acted_on or not (memory.flashbulb or memory.in_ledger))

@@ -1,4 +1,4 @@
-"""Findings about a message before it is answered: its scores, what it contradicts, what is recalled (spec 3 to 6)."""
+"""Findings about a message before it is answered: scores, contradictions, recalled memories (spec 3 to 6)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ from graphmem.text.safety import find_danger, without_false_alarms
 from graphmem.text.topic_boundaries import SIGHT
 
 OPENER_ROW = 1
-"""Row of the opener among the embeddings of what came in."""
+"""Row of the opener among the embeddings of the incoming texts."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Incoming:
 
     reply : the app's own, where it writes its replies itself
     task : the exercise or lesson the talk is about, kept for the session until another is given; blank ends it
-    opener : what the tutor said before the message, where graphmem has not seen it
+    opener : the tutor's message before this one, where graphmem has not seen it
     used : ids of the memories that the app's own reply was built on
     """
 
@@ -73,7 +73,7 @@ class Incoming:
 
 @dataclass(frozen=True)
 class TurnAttempt:
-    """One try at a turn: what came in, what is held of the student, and who is shown the reply."""
+    """One try at a turn: the incoming message, the student's state, and the receiver of the reply's tokens."""
 
     incoming: Incoming
     reading: asyncio.Future[MessageAnalysis]
@@ -84,13 +84,13 @@ class TurnAttempt:
 
 
 def opener_of(attempt: TurnAttempt) -> str | None:
-    """Return what the tutor said before the message, unless it is the reply that is held already."""
+    """Return the tutor's message before this one, unless it is the reply that is stored already."""
     opener, last = attempt.incoming.opener, attempt.held.messages[-1:]
     return None if last and last[0].text == opener else opener
 
 
 def messages_of(attempt: TurnAttempt, vectors: Matrix) -> tuple[Message, tuple[Message, ...], Message | None]:
-    """Return the student's message, what opened the talk before it, and the app's own reply, with their embeddings."""
+    """Return the student's message, the opener before it, and the app's own reply, with their embeddings."""
     incoming, opened = attempt.incoming, opener_of(attempt)
     message = Message(Author.STUDENT, incoming.text, incoming.at, vectors[0], incoming.doc)
     opener = () if opened is None else (Message(Author.COMPANION, opened, incoming.at, vectors[OPENER_ROW]),)
@@ -110,17 +110,17 @@ Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
 class MessageFindings:
     """Findings about a message, before it is answered.
 
-    opener : what the tutor said before it, where nothing else held it
+    opener : the tutor's message before it, where it was not stored yet
     own_reply : the app's own, where it wrote one
-    talk : what is in sight before the message, oldest first
-    state : of the student, with the embeddings of what was foreseen
+    talk : visible messages before it, oldest first
+    state : of the student, with the embeddings of the predictions
     own_score : of the message without the danger it tells of
-    told : how much it tells, as the encoder sees it; None where it surely tells nothing
+    told : scores of the encoder's heads; None where it surely carries no information
     shaken : it takes back a belief
-    false_alarm : it says again what was taken back as a concern
-    starts : another matter begins with it
-    facts : those that fit, and what asking for them has cost
-    noticed : what it contradicts
+    false_alarm : it repeats a concern that was taken back
+    starts : it changes the topic
+    facts : matching facts, with the usage of asking for them
+    noticed : memories that it contradicts
     """
 
     message: Message
@@ -152,12 +152,12 @@ class MessageFindings:
 
     @property
     def own_matter(self) -> bool:
-        """True if the message is work, or tells of the student: other messages only react to what was said."""
+        """True if the message is work or about the student; other messages only react to the one before."""
         return is_own_matter(self.reading.scores)
 
 
 async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) -> MessageFindings:
-    """Score a message, search for it, and find out what it contradicts, one beside the other."""
+    """Score a message, search for it, and detect contradictions, concurrently."""
     held, doc = attempt.held, attempt.incoming.doc
     # Searching waits for the embedding and the database, predicting may wait for a model: neither for the other.
     async with task_group() as group:
@@ -204,9 +204,9 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
 
 
 async def _heard_danger(text: str, asked: str, alarms: Sequence[FalseAlarm]) -> tuple[Danger | None, bool]:
-    """Find the danger that a student's message tells of, and whether one was passed over as a known false alarm.
+    """Find the danger that a student's message reports, and whether one was passed over as a known false alarm.
 
-    A corrected alarm silences its own statements only, and never what a plain sign says.
+    A corrected alarm silences its own statements only, and never a plain sign of danger.
     """
     danger = await asyncio.to_thread(find_danger, text, asked)
     if danger is None or danger.sign:
@@ -219,7 +219,7 @@ async def _heard_danger(text: str, asked: str, alarms: Sequence[FalseAlarm]) -> 
 
 
 def _weighed(reading: MessageAnalysis) -> HeadScores | None:
-    """Answers of the encoder to a message; None of one that tells nothing, or is surely school work."""
+    """Return the encoder's scores of a message; None where it carries no information or is surely school work."""
     works = not reading.passes or work_chance(reading.scores) >= SURELY_WORK
     return None if works else reading.scores
 
@@ -231,7 +231,7 @@ def open_doubts_of(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:
 
 
 def _asking(attempt: TurnAttempt, limit: int) -> RecallRequest:
-    """Recall request for a message, in the light of what it answers."""
+    """Return the recall request of a message, with the message that it answers."""
     before = attempt.held.messages[-1:]
     asking = RecallRequest(attempt.incoming.doc, attempt.embedding, limit=limit, zone=attempt.incoming.at.tzinfo)
     if (opener := opener_of(attempt)) is not None:
@@ -240,9 +240,9 @@ def _asking(attempt: TurnAttempt, limit: int) -> RecallRequest:
 
 
 async def _needed_facts(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[FittingFacts]:
-    """Return the facts one needs for the student's next message.
+    """Return the facts needed for the student's next message.
 
-    That is what the last prediction named and what the message asks; with `separate` a model is asked before (spec 3).
+    They match the needs of the last prediction and the message; with `separate` a model predicts before (spec 3).
     """
     incoming, held = attempt.incoming, attempt.held
     storing = asyncio.ensure_future(_store_first(gm, session, incoming, attempt.now))
@@ -295,7 +295,7 @@ async def _familiar(gm: Graphmem, session: Session, message: Message) -> tuple[b
 
 
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
-    """Return whether another matter begins with the newest message; the vectors of other models are not understood."""
+    """Return whether the newest message changes the topic; embeddings of other models are ignored."""
     recent = messages[-SIGHT - 1 :]
     if not gm.is_shipped:
         recent = [replace(message, embedding=None) for message in recent]
@@ -310,7 +310,7 @@ def _sensed(
     held: Sequence[Message],
     expected: Prediction | None,
 ) -> Sensed:
-    """Sense a message in the light of what it answers, what was foreseen, and the student's own before it."""
+    """Sense a message given the message it answers, the prediction, and the student's message before."""
     previous = next((m for m in reversed(held) if m.author is Author.STUDENT), None)
     senses = Senses(gm.affect, gm.matches, shipped=gm.is_shipped)
     return senses.of(message, reading, talk[-1] if talk else None, expected, previous)
@@ -332,7 +332,7 @@ async def with_vector(gm: Graphmem, of: Embedded) -> Embedded:
 
 
 async def _with_vectors(gm: Graphmem, prediction: Prediction | None) -> Prediction | None:
-    """Return a prediction with the embeddings of all that it foresees."""
+    """Return a prediction with the embeddings of all its alternatives."""
     main = await with_vector(gm, prediction)
     if main is None or not main.alternatives:
         return main
@@ -342,6 +342,6 @@ async def _with_vectors(gm: Graphmem, prediction: Prediction | None) -> Predicti
 
 
 def expected_in_session(prediction: Prediction | None, known: Sequence[Message]) -> Prediction | None:
-    """What was foreseen of a message; nothing of the first one of a session, which answers no prediction (spec 4)."""
+    """Return the prediction for a message; None for a session's first one, which answers no prediction (spec 4)."""
     foreseen = prediction is not None and bool(prediction.text)
     return prediction if foreseen and any(m.author is Author.STUDENT for m in known) else None

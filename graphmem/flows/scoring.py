@@ -32,13 +32,13 @@ LITTLE_KNOWN = 4
 
 @dataclass(frozen=True)
 class Sensed:
-    """What the models sense of a message.
+    """Outputs of the models for a message.
 
     emotion : float in [0, 1], strength of feeling
-    match : float in [0, 1], chance that what was foreseen came true; None where nothing was
-    parrot : what the student's own message before would have matched as a prediction; None where there was none
+    match : float in [0, 1], chance that the prediction came true; None where there was none
+    parrot : match of the student's own message before, taken as a prediction; None where there was none
     likely : float in (0, 1], how likely the alternative that came nearest was thought, against the likeliest
-    told : float in [0, 1], the chance that what it tells is grave: of band three
+    told : float in [0, 1], the chance that its content is grave: of band three
     """
 
     emotion: float = 0.0
@@ -70,7 +70,7 @@ class Senses:
         ----------
         message : Message, with embedding
         reading : MessageAnalysis, of the message
-        before : Message, what it answers, if anything
+        before : Message that it answers, if any
         expected : Prediction, with embeddings; None where nothing was foreseen in this session
         previous : Message, the student's own before it in this session, if there is one
         """
@@ -94,7 +94,7 @@ class Senses:
         )
 
     def _asked(self, before: Message | None, said: Compared) -> Compared:
-        """Return what a message answers, as it is compared."""
+        """Return the message that another one answers, as it is compared."""
         if before is None:
             return Compared(Doc(""), np.zeros_like(said.vector))
         return self._compared(replace(before, embedding=_or_nothing(before.embedding, said.vector)))
@@ -118,9 +118,9 @@ class Score:
     surprising : the sum that `surprise` is calibrated from
     rate : messages a minute
     parts : of message surprise, before calibration
-    unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
-    parrot : what the student's own message before would have matched; None where nothing was expected
-    told : float in [0, 1], the chance that what it tells is grave
+    unusual : its unusual features, as `graphmem.maths.surprise.unusual` names them
+    parrot : match of the student's own message before; None where nothing was expected
+    told : float in [0, 1], the chance that its content is grave
     """
 
     match: float | None
@@ -151,15 +151,15 @@ def score(
     named: bool = False,
     likest: float = 0.0,
 ) -> Score:
-    """Score a message against the conversation and what was expected of it.
+    """Score a message against the conversation and the prediction.
 
     Parameters
     ----------
     message : Message, with embedding
     known : messages of the session, oldest first; those without an embedding are not compared in meaning
     state : State
-    sensed : Sensed, what the models make of it
-    task : Task, what the talk is about, if that is known
+    sensed : Sensed, outputs of the models for it
+    task : Task of the talk, if known
     named : it names an entity of the student's memories
     likest : cosine of the memory nearest to it; 0 where there is none
     """
@@ -201,7 +201,7 @@ def score(
 
 
 def judged_anew(scored: Score, match: float | None, state: State) -> Score:
-    """The score of a message once a mind has said whether what was expected came true; as it was where none has."""
+    """Return the score of a message after a mind's verdict on its prediction; unchanged without one."""
     if match is None:
         return scored
     error = surprise.prediction_error(match)
@@ -213,14 +213,14 @@ def judged_anew(scored: Score, match: float | None, state: State) -> Score:
 
 
 def levelled(scored: Score, told: HeadScores | None, turns: int, *, shaken: bool) -> Score:
-    """Return the score of a message with the level that goes with how much it tells (spec 5).
+    """Return the score of a message, its level bounded by the weight of its content (spec 5).
 
     Parameters
     ----------
     scored : Score
-    told : answers of the encoder's heads to the message; None where it surely tells nothing
+    told : scores of the encoder's heads for the message; None where it surely carries no information
     turns : of the student before it
-    shaken : whether it takes back what was believed
+    shaken : whether it takes back a belief
     """
     weight, levels = "nothing" if told is None else told.likely("weight"), list(Level)
     grave_told = shaken or (told is not None and told.chance("weight", "grave") >= GRAVE_FROM)
@@ -235,7 +235,7 @@ def levelled(scored: Score, told: HeadScores | None, turns: int, *, shaken: bool
 
 
 def grave(scored: Score) -> Score:
-    """The score of a message that says something grave: at least cognitive dissonance, whatever the signal (spec 5)."""
+    """Return the score raised to cognitive dissonance at least, for a grave message (spec 5)."""
     shaken = scored.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
     return scored if shaken else replace(scored, level=Level.COGNITIVE_DISSONANCE)
 

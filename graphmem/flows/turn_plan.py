@@ -1,4 +1,4 @@
-"""Decisions of a turn, as pure functions: what is recalled, and everything it will write."""
+"""Decisions of a turn, as pure functions: its recalled memories, and everything it will write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
 
 CONTEXT_TOKENS = 2000
-"""Tokens of what is recalled for a turn."""
+"""Tokens of the memories recalled for a turn."""
 
 TURNS_RECALLED = 5
 """Recent turns recalled for a turn."""
@@ -55,7 +55,7 @@ EPISODE_AFTER, EPISODE_EVERY = 3, 5
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
 IDLE_TALK, SURELY_IDLE = ("greeting", "goodbye", "thanks", "reaction"), 0.9
-"""What a message does of which nothing is formed, and the chance from which on it does."""
+"""Dialogue acts that form no memory, and the chance from which on a message is one of them."""
 APP = "app"
 """Who replied when the app wrote the reply itself; else the name of a mind."""
 SIMILAR = 0.35
@@ -63,14 +63,14 @@ SIMILAR = 0.35
 
 
 def recalled_for_turn(message: Message, unlocked: Unlocked, found: Remembered) -> Remembered:
-    """Recall what fits a message, within the token budget of a turn.
+    """Return the memories that match a message, within the token budget of a turn.
 
     Parameters
     ----------
     message : Message, with embedding
     unlocked : Unlocked
-    found : memories and facts that fit, best first, the ledger entries that surface, the standing profile; what was
-        said in turns still in sight is left out
+    found : matching memories and facts, best first, the ledger entries that surface, the standing profile; statements
+        of turns still visible are left out
     """
     pairs = exchanges(unlocked.messages)
     messages = [message for message, _ in pairs]
@@ -97,7 +97,7 @@ def exchanges(messages: Sequence[Message]) -> list[tuple[Message, Message]]:
 
 
 def latest_turns(messages: Sequence[Message], most: int) -> tuple[Message, ...]:
-    """Return the end of a talk: so many of the student's messages, with what stood around them."""
+    """Return the end of a talk: so many of the student's messages, with the messages around them."""
     asked = [i for i, m in enumerate(messages) if m.author is Author.STUDENT]
     return tuple(messages if len(asked) <= most else messages[asked[-most] :])
 
@@ -109,9 +109,9 @@ def boost(memory_id: str, gravity: float) -> Boost:
 
 @dataclass(frozen=True)
 class TurnThought:
-    """Everything that was found out about a turn, before it becomes what is written.
+    """Results of scoring, recall and reply of a turn: the input of its write plan.
 
-    score : of the message, with what the reply says of the expectation and of danger
+    score : of the message, with the reply's verdicts on the expectation and on danger
     question : one that waited, and that the reply asks
     danger : that the message tells of, with the concern it raises
     may_answer : the reply before it raised a doubt
@@ -140,7 +140,7 @@ class TurnThought:
 
     @property
     def task(self) -> str:
-        """What the talk is about; empty where the app gave no task."""
+        """Text of the talk's task; empty where the app gave none."""
         return "" if self.seen.task is None else self.seen.task.text
 
 
@@ -155,10 +155,10 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
     """
     state, scored, answer = thought.seen.state, thought.score, thought.answer
     seq = state.turns + 1
-    # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
+    # A message without any information forms no memory, however unexpected it is (spec 7).
     tells = thought.danger is not None or thought.seen.reading.passes > 0
     doc = doc_of(thought.seen.message)
-    # What tells nothing as a whole may hold a piece that does, which formation finds.
+    # A message scored as empty may hold an informative clause, which formation finds.
     answers = thought.may_answer or bool(retractions(doc.text) or told_clauses(doc))
     answers = answers or tells_attribute(doc) or answers_question(doc, thought.seen.asked)
     begun = tells and begins(thought)
@@ -196,7 +196,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
 
 
 def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> TurnOutcome:
-    """Return what the turn answers."""
+    """Return the outcome of the turn."""
     scored, answer = thought.score, thought.answer
     return TurnOutcome(
         turn_id=thought.turn_id,
@@ -267,7 +267,7 @@ def annotated(message: Message) -> Message:
 
 
 def is_idle(message: Message) -> bool:
-    """Return whether a message that tells nothing surely only greets, thanks, takes leave or reacts."""
+    """Return whether a message without information surely only greets, thanks, takes leave or reacts."""
     reading = message.reading
     if not isinstance(reading, MessageAnalysis):
         return False
@@ -277,7 +277,7 @@ def is_idle(message: Message) -> bool:
 
 
 def _form_job(thought: TurnThought, seq: int, *, tells: bool, begun: bool) -> NewJob:
-    """Return the job by which a message is remembered: what there is to keep of it, a mind decides."""
+    """Return the job that forms memories of a message; a mind decides which."""
     message, scored = thought.seen.message, thought.score
     expected = thought.seen.state.prediction
     violated = scored.matched is False and thought.danger is None
@@ -305,11 +305,11 @@ def _form_job(thought: TurnThought, seq: int, *, tells: bool, begun: bool) -> Ne
 
 
 def begins(thought: TurnThought) -> bool:
-    """Return whether an episode begins with a message: always with a grave surprise, else where another matter does.
+    """Return whether an episode begins with a message: always with a grave surprise, else where the topic changes.
 
-    Another matter has to be the student's own, no question for what is remembered, and to have a name, and some turns
-    have to lie since the last one; a boundary is one where what is said has little to do with what was said before.
-    While there is a task its lesson holds the memories together.
+    A new topic has to be the student's own, no question for memories, and to have a name, and some turns have to lie
+    since the last one; a boundary changes the topic where the message has little to do with the messages before.
+    While there is a task its lesson groups the memories.
 
     Source: spec 5 (episodes).
     """
@@ -342,8 +342,8 @@ def next_question(
     state : State
     scored : Score of the message
     text : str, the message
-    act : what it does, a label of the head `act`
-    tells : it tells something of the student, which is answered first
+    act : its dialogue act, a label of the head `act`
+    tells : it states something about the student, which is answered first
     works : the talk is about an exercise
 
     Source: spec 5 (questions queued and asked by a later turn).

@@ -73,7 +73,7 @@ MOST_CHECKED = 100
 NEAREST_REPLACED = 12
 """Nearest memories that a correction is compared with."""
 STATED = 1.0
-"""Confidence of what the student says outright of a memory that is shown."""
+"""Confidence of a student's explicit statement about a memory that is shown."""
 
 
 async def list_uncertainties(
@@ -87,7 +87,7 @@ async def list_uncertainties(
 ) -> list[Uncertainty]:
     """Return a student's uncertainties, newest first, of a topic where one is given; their texts only with the session.
 
-    With `as_of` those that were there by then, each as it stood at that moment but for what surfacing has changed.
+    With `as_of`, return the uncertainties recorded by then, each in its state at that moment except for surfacing.
 
     Raises
     ------
@@ -195,7 +195,7 @@ async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -
 
 
 async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content: str) -> Memory:
-    """Put what the student says in the place of a memory, which holds no longer; this can be undone as a resolution.
+    """Replace a memory by the student's correction and supersede it; this can be undone as a resolution.
 
     The same correction again changes nothing.
 
@@ -204,11 +204,11 @@ async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content
     gm : Graphmem
     session : Session
     memory_id : of any memory that holds
-    content : str, what is so; at most 2,000 characters
+    content : str, the corrected statement; at most 2,000 characters
 
     Returns
     -------
-    Memory, what is so, as it is remembered
+    Memory of the corrected statement
 
     Raises
     ------
@@ -240,7 +240,7 @@ async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content
 async def check_action(
     gm: Graphmem, session: Session, memory_ids: Sequence[str], action: str, confidence: float
 ) -> ActionAdvice:
-    """Advice on an action that rests on memories, before it is taken; what is unsure of them is in doubt from then on.
+    """Return advice on an action that rests on memories, before it is taken; unsure ones are in doubt from then on.
 
     Raises
     ------
@@ -263,7 +263,7 @@ async def check_action(
 
 
 async def _doubt_before(gm: Graphmem, session: Session, ids: Sequence[str]) -> None:
-    """Put what is unsure of some memories in doubt, since an action is to rest on them."""
+    """Put the unsure ones of some memories in doubt, since an action is to rest on them."""
 
     async def planned(held: OpenMemories) -> Changes | None:
         rested = [_side(held, each) for each in ids]
@@ -308,7 +308,7 @@ async def _clarification_episode(
 async def _put_right(
     gm: Graphmem, session: Session, held: OpenMemories, old: Memory, content: str, now: datetime
 ) -> New:
-    """Return what the student says instead of a memory: a known memory that says so, or a new one."""
+    """Return the memory of the student's correction: a known memory with that statement, or a new one."""
     (vector,) = await gm.embedder.embed([content])
     content_hash = said_hash(session, old.speaker, content)
     known = held.index.find(content_hash)
@@ -318,7 +318,7 @@ async def _put_right(
 
 
 def _replaced_by(held: OpenMemories, old: Memory, new: New) -> list[Memory]:
-    """Return what else is current of the slot of a corrected memory, or near it, and cannot stand beside the new."""
+    """Return other current memories of the corrected one's slot, or near it, that the new one contradicts."""
     memory, index = new.memory, held.index
     said = Revisable(
         memory.content or "", memory.words, memory.timestamp, None, memory.slot, memory.valence, new.vector
@@ -372,7 +372,7 @@ def _new(memory: Memory, vector: Vector, ref: str) -> New:
 
 
 def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMemories, now: datetime) -> Changes:
-    """Return what a correction writes: the new memory, the old one and `replaced` ones closed, and how it is undone.
+    """Return the changes of a correction: the new memory, the old and `replaced` ones closed, and its undo record.
 
     A settled uncertainty lies between the new and the old one; an earlier correction that was undone has left it.
     """
@@ -383,14 +383,14 @@ def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMem
     by = Settling(Resolution.USER_CLARIFIED, memory.id, made=None if known else new)
     *rows, recorded = settled(record, (old, memory), by, now, new=True)
     assert isinstance(recorded, Recorded)
-    # What was known before stays where a correction is undone; what it made goes.
+    # Undoing a correction keeps memories known before and removes the memory it created.
     undo = replace(recorded.undo, memories=(*recorded.undo.memories, *map(earlier_of, replaced)))
     rows += [*closed(gone, now), replace(recorded, undo=undo), _less_tolerant(held)]
     return Changes(held.version, Resolution.USER_CLARIFIED.value, tuple(rows))
 
 
 async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) -> tuple[Uncertainty, ...]:
-    """Run a drift cycle; the doubts it found, those that it settled by itself included.
+    """Run a drift cycle and return the doubts it found, including the ones it settled by itself.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Decisions about uncertainties, as pure functions: how grave one is, who wins, all that settling and undoing write.
 
-What is explicit (said or noted by a person) never yields to what was inferred, but by the student's own word (spec 12).
+Explicit memories (stated or noted by a person) yield to inferred ones only by the student's own word (spec 12).
 """
 
 import hashlib
@@ -45,7 +45,7 @@ DOMINANCE = 2.0
 _DOUBTED = 0.6
 """Share of an action's confidence that is left where a memory it rests on is in doubt."""
 _REINFORCED = 0.2
-"""Share of what is missing to 1 that a winner's strength rises by."""
+"""Share of the gap to 1 by which a winner's strength rises."""
 IN_DOUBT = (Reliability.UNCERTAIN, Reliability.CONTRADICTED)
 SETTLED_STATES = (UncertaintyState.RESOLVED, UncertaintyState.DECAYED)
 MOST_RAISED = 3
@@ -59,7 +59,7 @@ _TOUCHED = 0.45
 _ANSWERED_WITHIN = timedelta(hours=1)
 """Time after a doubt was raised within which a message may answer it in few words."""
 _CLEAR_VALENCE = 0.2
-"""How pleasant or unpleasant a message in few words must sound to choose between what is liked and disliked."""
+"""Least absolute valence of a short message that decides between a liking and a dislike."""
 _FEW_STEMS = 4
 CORRECTED_BY, REASSURED_BY = -0.03, 0.01
 """Change of a companion's tolerance where the student puts something right, and where something that is known is said
@@ -70,25 +70,25 @@ _ASKING = {
     UncertaintyType.UNVERIFIED: "By the way, is it so: {}?",
     UncertaintyType.AMBIGUOUS: "By the way, you said {}: what was that about?",
 }
-"""Questions about what is in doubt alone, for another reason than that it may be over."""
+"""Questions about a memory in doubt alone, for another reason than that it may be outdated."""
 
 
 _KIND_RANKS = {MemoryKind.EPISODE: 0, MemoryKind.CONCEPT: 1, MemoryKind.TRAIT: 2}
 SUPPORTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.RELATES_TO, EdgeType.ABSTRACTS)
-"""Relationships along which what is settled about one memory tells on another."""
+"""Relationships along which a resolution changes neighbouring memories."""
 RESTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.ABSTRACTS)
 """Those by which one memory rests on another, or speaks for it."""
 STRENGTHENED, WEAKENED = 0.1, 0.2
-"""Share of what is missing to 1, and of the confidence, by which a neighbour changes, times the edge's weight."""
+"""Share of the gap to 1, and of the confidence, by which a neighbour changes, times the edge's weight."""
 MOST_RELATED = 10
-"""Neighbours of one side that change, those of the strongest edges."""
+"""Most neighbours of one side that change, strongest edges first."""
 MOST_RELATIONSHIPS = 10
 """Pairs of relationships that a cycle looks at."""
 _SIDES = ("a", "b")
 
 
 def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
-    """Return how much a doubt matters, by the kinds of what is in doubt; a relationship counts as a concept (spec 12).
+    """Return how much a doubt matters, by the kinds of its memories; a relationship counts as a concept (spec 12).
 
     Examples
     --------
@@ -165,11 +165,11 @@ OUTCOMES: Mapping[Resolution | None, Outcome] = {
 
 @dataclass(frozen=True)
 class Settling:
-    """How an uncertainty is to be settled.
+    """Settlement of an uncertainty: the resolution and its winner.
 
     winner_id : the memory that holds; needed where a person decides, else found by the resolution. Of relationships
         also `a` or `b`
-    made : memory that settling it makes: the episode of the clarification, or what the student puts in its place
+    made : memory that settling it creates: the episode of the clarification, or the student's correction
     """
 
     resolution: Resolution
@@ -210,8 +210,8 @@ def woven(
 ) -> tuple[Woven, ...]:
     """Return the doubts that a message touches and that may be raised, gravest first, at most two.
 
-    Two episodes never interrupt: what happened is settled in the background. Nor is a student told what others said or
-    noted, or what was inferred, as if it were the student's own word.
+    Two episodes never interrupt: contradicting events are settled in the background. Nor are inferences, or statements
+    and notes of others, put to the student as the student's own word.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def raised(doubt: Uncertainty, at: datetime) -> Uncertainty:
 class Testimony:
     """A message, as it may settle a doubt.
 
-    again, ended : ids of the memories that it says again, and of those that hold no longer by it
+    again, ended : ids of the memories that it repeats, and of the memories that it supersedes
     valence : -1 to 1
     """
 
@@ -331,10 +331,10 @@ class Testimony:
 def answered(
     doubts: Iterable[Uncertainty], told: Testimony, known: SearchIndex
 ) -> tuple[tuple[Uncertainty, str | None], ...]:
-    """Return the doubts that a message settles, each with the memory that holds, None where one alone holds no longer.
+    """Return the doubts that a message settles, each with its valid memory, None where a single one is outdated.
 
     One side holds where the other has ended, where it is said again after the doubt was raised, or where the student
-    answers in few words and sounds like it: "I love it". What is in doubt alone holds where it is said again or the
+    answers in few words and sounds like it: "I love it". A memory in doubt alone holds where it is stated again or the
     answer is a yes.
 
     Source: spec 12 (user_clarified).
@@ -353,7 +353,7 @@ def answered(
 
 
 def _lone_holds(doubt: Uncertainty, a: Memory, told: Testimony) -> bool | None:
-    """Return whether a memory that is in doubt alone holds by a message; None where it does not say."""
+    """Return whether a message confirms a memory that is in doubt alone; None where it does not decide."""
     if a.id in told.ended:
         return False
     if a.id in told.again:
@@ -401,8 +401,8 @@ def settled(
 
     Raises
     ------
-    InvalidInput    it is settled already, or the resolution does not fit: no winner, too little evidence, or what is
-        explicit would yield to what was inferred
+    InvalidInput    it is settled already, or the resolution does not fit: no winner, too little evidence, or an
+        explicit memory would yield to an inferred one
 
     Source: spec 12.
     """
@@ -452,7 +452,7 @@ def undone(recorded: Recorded, now: datetime) -> tuple[ChangeRow, ...]:
         raise InvalidInput("This uncertainty is open: there is nothing to undo.")
     return (
         *(Update(each.memory_id, each.values) for each in undo.memories),
-        # What was made of it is kept, as something that was believed for a while.
+        # The memory it created is kept, as a belief held for a while.
         *renewed(undo.made, reliability=Reliability.SUPERSEDED, invalid_at=now),
         *(GoneEdge(*edge) for edge in undo.edges),
         *(SettledEdge(*edge, None) for edge in undo.settled_edges),
@@ -488,7 +488,7 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
 
     Parameters
     ----------
-    memories : what it rests on, opened
+    memories : that it rests on, opened
     open_doubts : uncertainties about them that are not settled
     confidence : 0..1, of whoever is to act
 
@@ -516,7 +516,7 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
 
 
 def earlier_of(memory: Memory) -> Earlier:
-    """Return what is put back of a memory where a resolution is undone."""
+    """Return the properties of a memory that undoing a resolution restores."""
     return Earlier(memory.id, *(getattr(memory, name) for name in PUT_BACK))
 
 
@@ -569,7 +569,7 @@ def settled_sides(changes: Changes) -> list[str]:
 
 
 def with_related(changes: Changes, edges: Mapping[str, Sequence[Edge]], known: SearchIndex) -> Changes:
-    """Return the same, with what lies around a winner strengthened, and what rests on a loser weakened.
+    """Return the same, with neighbours of a winner strengthened and memories resting on a loser weakened.
 
     An abstraction of a loser is uncertain from now on. All of it is undone with the resolution.
 
@@ -636,14 +636,14 @@ EdgeKey = tuple[str, str, EdgeType]
 def opposed_relationships(
     pairs: Sequence[tuple[Edge, Edge]], policy: Resolution, now: datetime, doubts: Iterable[Uncertainty] = ()
 ) -> tuple[ChangeRow, ...]:
-    """Return everything that a drift cycle writes of relationships that cannot both be so.
+    """Return everything that a drift cycle writes about contradicting relationships.
 
     Parameters
     ----------
     pairs : of relationships, in any order, some perhaps twice
     policy : newer_wins, stronger_wins (by weight) or manual: then both wait
     now : datetime
-    doubts : not settled; what is in doubt already is left out
+    doubts : not settled; relationships in doubt already are left out
 
     Source: spec 12.
     """

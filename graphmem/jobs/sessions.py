@@ -1,4 +1,4 @@
-"""The end of sessions: what follows the student's last one, in bounded time, behind the close (spec 14, 16).
+"""The end of sessions: background work after the student's last one closes, in bounded time (spec 14, 16).
 
 Its keys lie in a closing session, sealed with the server secret, until it is done or its time is over. What a process
 leaves behind when it dies the sweeper of another one takes up.
@@ -50,7 +50,7 @@ def closing_start(gm: Graphmem, session: Session, *, here: bool) -> ClosingStart
 
 
 async def finish_closings(gm: Graphmem, who: Who) -> None:
-    """Do what is left to do of a student's closing sessions that no process is at."""
+    """Finish a student's closing sessions that no process works on."""
     now = gm.clock()
     found = await students.claim_closing(gm.graph, who, now + CLOSING_LEASE, now)
     closings = [gm.opened_session(each.token) for each in found]
@@ -60,7 +60,7 @@ async def finish_closings(gm: Graphmem, who: Who) -> None:
 
 
 async def finish_closing(gm: Graphmem, closing: Session, since: datetime) -> None:
-    """Form, consolidate, compare and compress what a conversation left, as far as its time goes; then lock.
+    """Form, consolidate, compare and compress the memories of a conversation, as far as its time goes; then lock.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ async def finish_in_background(gm: Graphmem, closing: Session, since: datetime) 
 
 
 async def finish_all_closings(gm: Graphmem) -> None:
-    """Do what is left of all closing sessions that no process is at, a few students side by side."""
+    """Finish all closing sessions that no process works on, a few students side by side."""
 
     async def finish(who: Who) -> None:
         async with gm.background.slots:
@@ -125,7 +125,7 @@ async def held(gm: Graphmem, closings: list[Session]) -> AsyncIterator[None]:
 
 
 async def _worked_off(gm: Graphmem, closing: Session, since: datetime) -> None:
-    """What the end of a conversation brings, one thing after the other."""
+    """Run the steps that end a conversation, one after the other."""
     try:
         await answer_waiting(gm, closing)
     except GraphmemError as error:
@@ -134,10 +134,10 @@ async def _worked_off(gm: Graphmem, closing: Session, since: datetime) -> None:
     await run_jobs(gm, closing)
     enrolled = await students.find_enrolled(gm.graph, closing, gm.clock())
     running = enrolled is not None and enrolled.student.session_ids
-    # What a session says that was opened meanwhile is considered at its own end.
+    # Messages of a session opened meanwhile are considered at its own end.
     await consolidate(gm, closing, since if running else None)
     with suppress(Conflict):
-        # What it cannot write now waits for the next cycle.
+        # Changes that conflict now wait for the next cycle.
         await reconcile(gm, closing)
     await compress_beyond_limit(
         gm, closing, CompressionTrigger.NODE_LIMIT if running else CompressionTrigger.SESSION_END
@@ -198,7 +198,7 @@ async def drop_ended(gm: Graphmem) -> int:
 async def expire_sessions(gm: Graphmem) -> None:
     """End every session whose time is over.
 
-    With a student's last one the conversation ends; what was said in it and not formed waits for the next one.
+    With a student's last one the conversation ends; its messages that are not formed yet wait for the next one.
     """
     now = gm.clock()
     while expired := await students.list_expired_sessions(gm.graph, now):

@@ -1,4 +1,4 @@
-"""Ranking of what may stand in a context: found, likely to help, always there, asked for as a whole (spec 10)."""
+"""Ranking of context candidates: found, likely to help, standing, asked for as a whole (spec 10)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,13 +37,13 @@ from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, ProfilePart, loa
 HOP = 0.5
 """Share of its seed's relevance that a memory found along edges gets, before the edges' weights are counted."""
 DIVERSITY = 0.95
-"""How much being relevant counts against being unlike what is shown already."""
+"""Weight of relevance against dissimilarity to the memories already chosen (MMR lambda)."""
 UNFORMED_SHARE = 0.8
 """Share of its relevance that a message gets of which no memories are formed yet."""
 NOT_FORMED = "said, not yet formed"
-"""Reason of what was found in working memory."""
+"""Reason of a message found in working memory."""
 NO_LONGER, BY_MEANING = "held once", "near by meaning"
-"""Reasons of what holds no longer, and of what no word has found."""
+"""Reasons of a superseded memory, and of one found by its embedding alone."""
 LOOKED_AT = 24
 """Memories nearest by meaning that are looked at."""
 TOGETHER, SAME_SUBJECT = 0.25, 0.3
@@ -52,7 +52,7 @@ one subject."""
 NEWEST = 2
 """Most later statements on its subject that are shown with one."""
 PARTS_TOLD = 3
-"""Most parts of a score that are told as reasons."""
+"""Most parts of a score that are reported as reasons."""
 STANDING_PARTS = {ProfilePart.NEED: 5, ProfilePart.IDENTITY: 5, ProfilePart.GOAL: 3}
 """Most of each part of the standing profile."""
 SURE_PART = 0.7
@@ -60,8 +60,8 @@ SURE_PART = 0.7
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
 SURE_OF_WORK = 0.4
-"""Chance from which on a statement tells what is hard for the student, or what the student can do: of held-out ones 36
-of 44 that have it do, of 45. Chosen on them."""
+"""Chance from which on a statement reports a struggle or a strength of the student: of held-out ones 36 of 44 that have
+it do, of 45. Chosen on them."""
 _OF_WORK = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
 
 
@@ -80,7 +80,7 @@ class Candidate:
 
 
 def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: SearchIndex) -> tuple[Candidate, ...]:
-    """Return messages that fit, but for those of which memories were formed and found meanwhile.
+    """Return messages that match, except messages whose memories were formed and found meanwhile.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def ranked(
     tentative: Sequence[Candidate] = (),
     asked: Vector | None = None,
 ) -> list[Recalled]:
-    """Return found memories and what hangs together with them, by weight, diverse.
+    """Return found memories and their graph neighbours, by weight, diverse.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def ranked(
     index : SearchIndex, only read
     moment : datetime, of which gravity is taken
     limit : int >= 0
-    past : whether the moment is asked about, so that what was superseded since counts
+    past : whether the moment is asked about, so that memories superseded since count
     tentative : messages that fit, of which no memories are formed yet
     asked : embedding of the question, which memories are compared with
 
@@ -156,7 +156,7 @@ def ranked(
 
 
 def judged(found: Sequence[Recalled], question: Doc, name: str | None = None) -> list[Recalled]:
-    """Return some lines with the chance that each is about what is said (spec 10: only what helps).
+    """Return lines with the chance that each is about the question (spec 10: only what helps).
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def standing_profile(
     ----------
     index : SearchIndex, only read
     parts : by id, the part of the profile that a memory belongs to, with its chance
-    moment : datetime; what is not held then is left out
+    moment : datetime; memories not valid then are left out
     asked : embedding of the question, which memories are compared with
     past : whether the moment is asked about
     """
@@ -204,9 +204,9 @@ def standing_profile(
 
 
 def nearest_memories(index: SearchIndex, edges: EdgeTable, asked: Vector, moment: datetime) -> list[Recalled]:
-    """Return what is nearest by meaning, also where it shares no word with a question.
+    """Return the memories nearest to a question by embedding, also where they share no word with it.
 
-    What has ended comes with what took its place; what was taken back or put right stays away: it never held.
+    A superseded memory comes with its successor; a retracted or corrected one is left out: it was never true.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def nearest_memories(index: SearchIndex, edges: EdgeTable, asked: Vector, moment
 
 
 def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -> list[Recalled]:
-    """Return what is asked for as a whole: all that is remembered, what is hard, what can be done, the last time.
+    """Return the memories that a question asks for as a whole: overview, struggles, strengths or last session.
 
     Of the life of the student the memories that say most, of their work the newest; nothing for any other question.
     """
@@ -248,13 +248,13 @@ def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -
     told = told_of_work(index, held) if asked_for in _OF_WORK else {}
     own = sorted((m for m in held if told.get(m.id) == asked_for), key=lambda memory: memory.aspect is None)
     if asked_for is AskedFor.STRUGGLES and not own:
-        # What was hard and is understood by now was hard all the same.
+        # A misconception that was overcome is still an answer.
         own = [m for m in index.latest(LATEST) if m.aspect is Aspect.MISCONCEPTION and _was_overcome(m, moment)]
     return [_wanted(memory, moment) for memory in own[:TELLING]]
 
 
 def told_of_work(index: SearchIndex, held: Sequence[Memory]) -> dict[str, AskedFor]:
-    """Return, by id, which memories tell what is hard, or what the student can do: as work shows it, or as is said."""
+    """Return, by id, which memories report struggles or strengths, as shown at work or as stated."""
     shown = {memory.id: part for memory in held for part, aspect in _OF_WORK.items() if memory.aspect is aspect}
     said = [m for m in held if m.aspect is None and m.role is MemoryRole.SAID]
     vectors = {m.id: vector for m in said if (vector := index.vector(m.id)) is not None}
@@ -268,7 +268,7 @@ def told_of_work(index: SearchIndex, held: Sequence[Memory]) -> dict[str, AskedF
 def as_asked_for(
     found: Sequence[Recalled], index: SearchIndex, moment: datetime, asked_for: AskedFor, clear: Callable[[str], bool]
 ) -> list[Recalled]:
-    """Return what was found, with what is asked for as a whole before it; what is contrary to it is left out.
+    """Return hits after the memories asked for as a whole, without hits of the opposite part.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def with_threads(
     moment: datetime,
     clear: Callable[[str], bool],
 ) -> list[Recalled]:
-    """Return found lines, the likely ones followed by what belongs beside them, as likely as they are.
+    """Return found lines, each likely one followed by its related statements, with the same chance.
 
     A statement shown alone may have changed since ("he is called Biscuit", "Biscuit died"), and a part of a message may
     hold no answer.

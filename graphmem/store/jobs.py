@@ -1,13 +1,13 @@
 """Background jobs in the graph: taking one, finishing it, leaving it for later (spec 16).
 
-A job is written with the turn that causes it (`graphmem.store.turns.complete`), or with what was observed
-(`graphmem.store.sources.observe`). Whoever takes one holds a lease on it; when the lease runs out unfinished,
-somebody else takes it over, and what the first one still writes about it has no effect.
+A job is written with the turn that causes it (`graphmem.store.turns.complete`), or with the observation
+(`graphmem.store.sources.observe`). A worker that takes one holds a lease on it; when the lease runs out unfinished,
+another worker takes it over, and later writes of the first one have no effect.
 
-A new kind of job is a value of `Kind`, a dataclass of what it holds in `PAYLOADS` (sealed with the student's key,
-opened by `opened_payload`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes what the job
-gives and finishes it, so that it takes effect once: see `changes/begin`. Notices are jobs that tell an institution of a
-concern or a dead job; they need no session, and hold no content.
+A new kind of job is a value of `Kind`, a payload dataclass in `PAYLOADS` (sealed with the student's key, opened by
+`opened_payload`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes the job's results and
+finishes it, so that it takes effect once: see `changes/begin`. Notices are jobs that report a concern or a dead job to
+an institution; they need no session, and hold no content.
 """
 
 import os
@@ -49,11 +49,11 @@ class FormJob:
     danger : that the message tells of, where it raised a concern
     own_level : level that the message has without the danger; None where that is `level`
     false_alarm : it is like one that was taken back, so that no mind raises it again
-    task : what the talk was about; nothing is formed from it
-    reply : what was replied to it; nothing is formed from that either
+    task : of the talk; nothing is formed from it
+    reply : to the message; nothing is formed from that either
     tells : false of a message that is only checked for the ledger
-    asks : it asks for what was told
-    predicted : what was foreseen instead, where an expectation was violated
+    asks : it asks for memories
+    predicted : the prediction, where it was violated
     begins : an episode begins with it
     """
 
@@ -79,7 +79,7 @@ class FormJob:
 
 @dataclass(frozen=True)
 class NewJob:
-    """A job to be written with what causes it; `seq` numbers what it makes, within the student and kind."""
+    """A job to be written with its cause; `seq` numbers its results, within the student and kind."""
 
     id: str
     work: FormJob = field(repr=False)
@@ -92,7 +92,7 @@ class NewJob:
 
 
 PAYLOADS: Mapping[Kind, type[FormJob]] = {Kind.FORM: FormJob}
-"""What the jobs of a turn hold; an observation comes in a sealed box instead."""
+"""Payloads of the jobs of a turn; an observation comes in a sealed box instead."""
 
 _ADAPTERS: Mapping[type[Any], TypeAdapter[Any]] = {payload: TypeAdapter(payload) for payload in PAYLOADS.values()}
 _OBSERVATION = TypeAdapter(Observation)
@@ -112,7 +112,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Finished:
-    """A job that is done, and what its questions cost; `facts_kept` is the size of the ring of facts."""
+    """A finished job with the usage of its questions; `facts_kept` is the size of the ring of facts."""
 
     job: Claimed
     usage: Usage
@@ -221,7 +221,7 @@ def observation_text(observation: Observation) -> str:
 async def postpone(
     graph: Graph, session: Session, claimed: Claimed, failure: Failure, usage: Usage, now: datetime
 ) -> bool:
-    """Leave a failed job for later or for good and add up what it cost; `job/postpone`.
+    """Leave a failed job for later or for good and add its usage to the totals; `job/postpone`.
 
     False, and nothing was added up, when another worker has taken it over.
     """
@@ -237,11 +237,11 @@ async def postpone(
 
 
 async def list_unformed(graph: Graph, who: Who, held: Sequence[str], limit: int) -> tuple[list[str], list[Claimed]]:
-    """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`.
+    """Return the newest jobs that wait to form memories, newest first, read-only; `job/list_unformed`.
 
     Returns
     -------
-    ids of all of them, and those that are not `held` themselves
+    ids of all of them, and the jobs whose ids are not in `held`
     """
     kinds = (Kind.FORM, Kind.OBSERVE)
     (row,) = await graph.run("job/list_unformed", who, kinds=kinds, held=held, limit=limit)
@@ -389,9 +389,9 @@ class Notice:
 
 
 async def enqueue_notices(graph: Graph, institutions: Sequence[str], since: datetime, now: datetime) -> int:
-    """Add notices of what has happened since a moment and has none; `notice/enqueue_concerns`, `notice/enqueue_dead`.
+    """Add missing notices of events since a moment; `notice/enqueue_concerns`, `notice/enqueue_dead`.
 
-    Twice is as once. How many were added.
+    Adding twice has no further effect. Returns how many were added.
     """
     given: dict[str, Any] = {"institutions": institutions, "since": since, "now": now, "limit": ADDED_AT_ONCE}
     (concerns,) = await graph.run("notice/enqueue_concerns", **given)

@@ -35,7 +35,7 @@ REMARK = "remark"
 QUICKLY = 1
 """Level of compression: a third to a half is left of JSON, and a smaller write is a faster one."""
 LAST = datetime(9999, 12, 31, tzinfo=UTC)
-"""Later than anything: where the first page of what is listed newest first begins."""
+"""Later than any stored time: cursor of the first page of a list that is newest first."""
 
 CLEAR = "clear"
 """Stands for the field where any clear one was altered."""
@@ -127,7 +127,7 @@ class NodeSealer:
         return sealing.seal_for(lock, self._who, json.dumps(value, ensure_ascii=False))
 
     def seal_vector(self, field: str, vector: Vector, parts: Sequence[Vector] = ()) -> bytes | list[float]:
-        """Seal an embedding and, after it in half precision, those of its parts; readable it is a list of numbers."""
+        """Seal an embedding, followed by its parts' in half precision; with sealing off return a list of numbers."""
         own, halves = np.asarray(vector, dtype=np.float32), [np.asarray(part, dtype=np.float16) for part in parts]
         if self._keys.clear:
             return [float(each) for each in np.concatenate([own, *halves])]
@@ -200,7 +200,7 @@ class Field:
     """A property of a kind of node, or a part of one that is sealed as a JSON map.
 
     type : in the document, opened; may be None where the property need not be there
-    sealed : form of what is sealed in it; None of what is clear
+    sealed : form of the sealed value; None where the property is clear
     exported : it is in the document
     hashed : the integrity hash covers it, where it covers the node
     attribute : field of the model whose value it holds; empty of what only the graph holds
@@ -257,7 +257,7 @@ class NodeKind:
 
     description : of its part of the document
     hashed : the integrity hash covers it
-    named : what its part of the document is called, where it is not called by its label
+    named : name of its part of the document, where that is not its label
     keyed : properties by which one is found, beside those of the student
     """
 
@@ -304,12 +304,12 @@ def _part_model(name: str, description: str, types: Mapping[str, Any]) -> type[P
 
 
 def _inner(name: str, description: str, own: Sequence[Field], **more: Any) -> type[Part]:
-    """Return the model of what is sealed together; of what may be left out it has a default."""
+    """Return the model of values sealed together; optional ones have defaults."""
     return _part_model(name, description, {each.attribute: (each.type, each.left_out) for each in own} | more)
 
 
 def _bare_hint(hint: Any) -> Any:
-    """Return a type without what is annotated, and without None."""
+    """Return a type without annotations and without None."""
     args = get_args(hint)
     if get_origin(hint) is Annotated:
         return _bare_hint(args[0])
@@ -440,7 +440,7 @@ def _field(told: DataclassField[Any], noted: Any) -> Field:
     form = None
     if place.sealed:
         form = SealedForm.TEXT if bare is str and not place.shared else SealedForm.JSON
-        # What is sealed may be missing in the model, where it is locked.
+        # A sealed value may be missing in the model, where it is locked.
         optional = optional and (place.shared or default is not ...)
     type_, name = type_ | None if optional else type_, place.name or told.name
     return Field(name, type_, form, attribute=told.name, shared=place.shared, default=default, hint=hint)
@@ -506,7 +506,7 @@ def _opened_map(cls: Any, told: Mapping[str, Any]) -> Any:
 
 
 def opened(cls: type[ModelT], label: str, row: Mapping[str, Any], session: Session | None, **apart: Any) -> ModelT:
-    """Return a model made of a node's properties; what is sealed is None, or empty, without the student's session.
+    """Return a model made of a node's properties; sealed ones are None or empty without the student's session.
 
     Parameters
     ----------
@@ -554,7 +554,7 @@ _EMBEDDING = Field("embedding", list[float] | None, SealedForm.VECTOR, exported=
 
 
 def _count_field(name: str, type_: Any) -> Field:
-    """Return a property of a student that counts what was done, which the integrity hash does not cover."""
+    """Return a counter property of a student, which the integrity hash does not cover."""
     return Field(name, type_, hashed=False)
 
 
