@@ -104,7 +104,7 @@ def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> Non
     )
     block = memory_block(Remembered(memories=(ended,)))
     assert (
-        f"gravity=0.8] the student: “Lives in Bonn.” ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW)})"
+        f"gravity=0.8] the student: “Lives in Bonn.” ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW - timedelta(days=1))})"
         in block
     )
 

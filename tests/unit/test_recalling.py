@@ -36,7 +36,7 @@ from graphmem.search.ranking import (
     wanted_memories,
 )
 from graphmem.search.scoring import weight
-from graphmem.search.selection import fitted, fitting_lines, shown
+from graphmem.search.selection import MOST_LINES, fitted, fitting_lines, shown
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import memory_block
@@ -148,7 +148,7 @@ def test_lines_are_shown_that_are_likely_beside_the_likeliest() -> None:
     lines = [Recalled(memory(name), 0.5, 1.0, (), chance=chance) for name, chance in chances.items()]
     assert [each.memory.id for each in fitting_lines(lines[::-1])] == ["best", "near"]
     assert fitting_lines([replace(each, chance=0.01) for each in lines]) == []
-    assert len(fitting_lines([lines[0]] * 20)) == 5
+    assert len(fitting_lines([lines[0]] * 20)) == MOST_LINES
 
 
 def test_words_likeness_and_rank_make_a_line_likelier() -> None:

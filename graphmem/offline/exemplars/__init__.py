@@ -135,7 +135,9 @@ async def load_bank(embedder: Embedder) -> Bank:
     situations = read_situations()
     with np.load(FOLDER / "embeddings.npz") as kept:
         if int(kept["checksum"]) != checksum(situations):
-            raise SetupError(f"{FOLDER / 'embeddings.npz'} does not fit its texts: run scripts/train/samples.py.")
+            raise SetupError(
+                f"{FOLDER / 'embeddings.npz'} does not fit its texts: run python -m scripts.train samples."
+            )
         if (str(kept["embedder"]), int(kept["dimension"])) == (embedder.name, embedder.dimension):
             return _bank(situations, *(_unit(kept[part].astype(np.float32)) for part in ("points", "answers")))
     log.info(
