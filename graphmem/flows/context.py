@@ -284,9 +284,10 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
     async with task_group() as group:
         # Embedding takes longest: memories are read meanwhile.
         embedding = asking.embedding or group.create_task(gm.embedder.embed([asking.doc.text]))
-        reading = group.create_task(memories_now(gm, session))
         held = await open_memories(gm, session)
+        # Messages first: one whose memories are formed meanwhile is found twice rather than not at all.
         unformed = await read_unformed(gm, session) if asking.unformed else None
+        reading = group.create_task(memories_now(gm, session))
         zone = asking.zone or held.zone
         now = gm.clock().astimezone(zone)
         asking = replace(asking, as_of=None if asking.as_of is None else asking.as_of.astimezone(zone))

@@ -103,10 +103,9 @@ def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> Non
         invalid_at=NOW,
     )
     block = memory_block(Remembered(memories=(ended,)))
-    assert (
-        f"gravity=0.8] the student: “Lives in Bonn.” ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW - timedelta(days=1))})"
-        in block
-    )
+    # What ended at midnight held until the day before.
+    since, until = day(NOW - timedelta(days=30)), day(NOW - timedelta(days=1))
+    assert f"gravity=0.8] the student: “Lives in Bonn.” ({since}, said 3 times, until {until})" in block
 
 
 def test_what_work_showed_nobody_said() -> None:

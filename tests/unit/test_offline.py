@@ -142,7 +142,7 @@ async def test_vectors_that_do_not_fit_the_texts_are_refused(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(banks, "checksum", lambda _: -1)
-    with pytest.raises(SetupError, match="scripts.train"):
+    with pytest.raises(SetupError, match=r"scripts\.train"):
         await load_bank(embedder)
 
 
