@@ -44,7 +44,7 @@ PRUNED_LINKS = 3
 GROUPS_AT_ONCE = 8
 """Groups of memories that a mind summarises in one question."""
 MODEL_QUESTIONS = 6
-"""Most questions that one compression asks a language model; rules summarise what is left."""
+"""Most questions that one compression asks a language model; rules summarise the remaining clusters."""
 MOST_STATEMENTS = 12
 """Most statements that a summary holds so that they can be said again or ended: those it says, then the newest."""
 QUOTE_CHARACTERS = 4_000
@@ -139,7 +139,7 @@ def _graph(held: OpenMemories, edges: Sequence[Edge]) -> plan.MemoryGraph:
 
 
 class _Digests:
-    """Summaries of groups of memories, kept while a compression is planned again, and what they cost."""
+    """Summaries of groups of memories, kept while a compression is planned again, with their usage."""
 
     def __init__(self) -> None:
         self.usage = Usage()
@@ -219,7 +219,7 @@ async def _compression_changes(
 def _edges_after(
     edges: Sequence[Edge], heirs: Mapping[str, str], gone: frozenset[str], pruned: Collection[str]
 ) -> tuple[list[Edge], tuple[NewEdge, ...]]:
-    """The edges between memories as they will be, and those of them that are taken over; of a pruned memory a few."""
+    """Return the edges after compression, and the inherited ones among them; of a pruned memory a few."""
     left = dict.fromkeys(pruned, PRUNED_LINKS)
     after: dict[tuple[str, str, EdgeType], Edge] = {}
     new: dict[tuple[str, str, EdgeType], NewEdge] = {}
@@ -291,12 +291,12 @@ def _summary(
 def merged_statements(
     cluster: Sequence[Memory], says: Collection[int], own: Mapping[str, Vector]
 ) -> tuple[MergedStatement, ...]:
-    """Return what some memories state, as their summary holds it.
+    """Return the statements of some memories, as their summary stores them.
 
     Parameters
     ----------
     cluster : memories, oldest first; of summaries among them their statements
-    says : places of those that the summary says
+    says : places of the statements that the summary contains
     own : vectors of the memories by id
     """
     found = [

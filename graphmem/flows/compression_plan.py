@@ -1,7 +1,7 @@
-"""Decisions of compression, as pure functions: what is pruned, what is merged, and what that costs (spec 13).
+"""Decisions of compression, as pure functions: memories to prune, clusters to merge, and the loss (spec 13).
 
-Memory is topology: what is merged keeps its sources, its links and its words; what is pruned leaves its sources and
-strongest links to its nearest neighbour.
+Memory is topology: merged memories keep their sources, links and words; a pruned one leaves its sources and strongest
+links to its nearest neighbour.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ FADED = 0.382
 MOST_CYCLES = 3
 """Cycles are repeated while fewer than 2.618 were run."""
 PRUNED_SHARE = 0.25
-"""Share of what must go in a cycle that is pruned before clusters are merged, so that most is kept by merging."""
+"""Share of a cycle's reduction that is pruned before clusters are merged, so that most is kept by merging."""
 MOST_TOGETHER = 8
 """Most memories that one summary is made of: more could not be said in a few sentences."""
 MEANING_NEIGHBOURS = 5
@@ -36,7 +36,7 @@ MOST_LOOKED_AT = 100_000
 MOST_GONE = 20_000
 """Most memories by which one compression makes them fewer, in one transaction; more wait for the next one."""
 LARGE = 5_000
-"""Most memories that are compressed together; of more those of one time are."""
+"""Most memories that are compressed together; more are split by time."""
 LINK_WEIGHTS: Mapping[EdgeType, float] = {
     EdgeType.CONTRADICTS: 0.0,
     EdgeType.TEMPORAL_EVOLUTION: 0.0,
@@ -57,7 +57,7 @@ class MemoryGraph:
 
 @dataclass(frozen=True)
 class CompressionPlan:
-    """What a compression does.
+    """Plan of a compression.
 
     pruned : ids of memories that go, each with the memory (or cluster, by its first id) that takes over its links; None
         where nothing is near
@@ -183,7 +183,7 @@ class _State:
         return cls(
             groups=tuple((m,) for m in found),
             kind=kind,
-            # What was not consolidated goes first, then what is least present and tells least.
+            # Unconsolidated memories go first, then those with the least gravity and information.
             # A summary counts the more, the more memories it stands for.
             worth=np.array(
                 [
@@ -240,7 +240,7 @@ class _State:
         return self._joined(np.unique(into, return_inverse=True)[1].astype(np.intp)) if saved else self
 
     def _nearest(self, nodes: Labels, most: int) -> Labels:
-        """At most so many of some nodes, those nearest to what they have in common."""
+        """Return at most so many of some nodes, nearest to their mean vector first."""
         middle = self.vectors[nodes].mean(axis=0)
         order = np.argsort(-(self.vectors[nodes] @ middle), kind="stable")
         return np.sort(nodes[order[:most]])
@@ -282,7 +282,7 @@ class _State:
         )
 
     def plan(self, cycles: int) -> CompressionPlan:
-        """Return what it comes to."""
+        """Return the plan of the cycles so far."""
         clusters = tuple(
             tuple(sorted(group, key=lambda m: (m.timestamp, m.id))) for group in self.groups if len(group) > 1
         )
@@ -298,7 +298,7 @@ def _last_heir(heir: str | None, gone: Mapping[str, str | None]) -> str | None:
 
 
 def _mergeable_kind(memory: Memory) -> tuple[object, ...]:
-    """Return what must be alike in memories that become one: whose word it is, and whether it still holds."""
+    """Return the key that mergeable memories share: the speaker, the source, and whether they still hold."""
     holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
     return memory.speaker, memory.source_kind is SourceKind.CHAT, memory.source_kind is SourceKind.TEACHER, holds
 
@@ -379,7 +379,7 @@ def entropy(masses: Sequence[float]) -> float:
 def losses(
     before: MemoryGraph, left: Sequence[Memory], edges: Sequence[Edge], now: datetime
 ) -> tuple[ModalityLoss, ...]:
-    """Return what each modality lost, between a graph and what is left of it.
+    """Return the loss of each modality between a graph and its compressed form.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Concerns: what follows a message that tells of danger, how it is taken back, and what an auditor sees (spec 20)."""
+"""Concerns: the handling of a message that reports danger, its correction, and the auditor's view (spec 20)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ from graphmem.text.safety import UNNAMED_DANGER, kept_text
 from graphmem.validation import checked_id, checked_text
 
 NOTE_CHARACTERS = 2_000
-"""Characters of what is said of a false alarm."""
+"""Most characters of the note on a false alarm."""
 MOST_WEEKS = 104
 MOST_CONCERNS = 200
 """Most concerns that an auditor is shown at once."""
@@ -53,7 +53,7 @@ def decided_danger(heard: Danger | None, told: Danger | None, *, judged: bool) -
     ----------
     heard : by the detector; a plain sign of acute danger stands
     told : by the mind
-    judged : the mind has looked: what it does not find is none, and one voice alone is never acute
+    judged : the mind has looked: a danger it does not find is none, and one voice alone is never acute
 
     Source: spec 20.
 
@@ -76,7 +76,7 @@ def decided_danger(heard: Danger | None, told: Danger | None, *, judged: bool) -
 
 
 def graver(found: Danger | None, told: Danger | None) -> Danger | None:
-    """Return the more urgent of two readings of a message: what one finds the other never takes away.
+    """Return the more urgent of two readings of a message; neither can withdraw the other's danger.
 
     Examples
     --------
@@ -208,7 +208,7 @@ async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], lev
         known = [memory_id for memory_id in memory_ids if held.index.get(memory_id) is not None]
         updated = list[Update](renewed(known, surprise_level=level, flashbulb=False))
         for response in (await surprises.list_responses(gm.graph, session, known)).values():
-            # What the student said, and what that ended, stands.
+            # The student's own statements, and the memories they ended, stand.
             made = [r for r in response.revisions if is_own_belief(held.index.get(r.new_id))]
             own, prior = [r.new_id for r in made], [r.prior_id for r in made if r.prior_id is not None]
             updated += renewed(own, invalid_at=gm.clock(), reliability=Reliability.SUPERSEDED)
@@ -219,7 +219,7 @@ async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], lev
 
 
 async def wellbeing(gm: Graphmem, who: Who, weeks: int = 12) -> Wellbeing:
-    """Wellbeing of a student in the last weeks, from what is clear.
+    """Return the wellbeing of a student in the last weeks, from clear properties.
 
     Parameters
     ----------

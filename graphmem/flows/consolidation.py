@@ -31,7 +31,7 @@ async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> 
     ----------
     gm : Graphmem
     who : Who; the session need not be open
-    until : what was said later is left to another time; None considers all
+    until : later thoughts are left to another time; None considers all
 
     Returns
     -------
@@ -55,7 +55,7 @@ async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> 
 
 
 async def find_kept(gm: Graphmem, who: Who, turn_ids: Sequence[str]) -> tuple[bool | None, ...]:
-    """Whether what was formed of some turns' messages was kept, turn by turn, also after their session has ended.
+    """Return, turn by turn, whether the thoughts of a message were kept, also after its session has ended.
 
     None where a memory of it waits to be considered, or the message has left none, and where there is no such turn.
 
@@ -95,7 +95,7 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> Consolidati
     [True, True, False]
     """
     talk = features.sitting(said, at := thought.at.timestamp())
-    # Of what was said after it nothing may be known any more.
+    # Later messages may no longer be known.
     rate = max(thought.activity, features.messages_per_minute(talk, min(talk[-1], at + features.RATE_WINDOW)))
     heat = importance.activity(rate)
     values = replace(importance.Features(*thought.features), recency=features.recency(talk[-1] - at), heat=heat)
@@ -108,7 +108,7 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> Consolidati
 
 
 async def decay(gm: Graphmem, who: Who) -> tuple[int, int]:
-    """Materialise each memory's gravity of now as `gravity_now`; what it is computed from stays as it is.
+    """Materialise each memory's current gravity as `gravity_now`; its inputs stay unchanged.
 
     Superseded, contradicted and uncertain memories that have faded to their residue are deleted, and doubts
     about them count as decayed. Running it twice at one moment equals running it once.

@@ -1,4 +1,4 @@
-"""Detection in the turn: what a message contradicts or takes back, found out within a time box (spec 5, 12)."""
+"""Detection in the turn: contradictions and retractions of a message, within a time box (spec 5, 12)."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ NEAREST_BELIEFS = 12
 
 @dataclass(frozen=True)
 class Detected:
-    """What a message was found to contradict.
+    """Contradictions found in a message.
 
     doubt : that it raises, not kept yet
     woven : the same as the reply may put it; None where it must not be brought up
@@ -56,10 +56,10 @@ class Detected:
 
 
 async def detected(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis, seq: int) -> Detected:
-    """Find out what a message contradicts, in at most 0.6 seconds.
+    """Find the memories that a message contradicts, in at most 0.6 seconds.
 
     Without a candidate no mind is asked. A late verdict is dropped: formation asks again without a time box before the
-    statement is kept, and a drift cycle looks at what is new first.
+    statement is kept, and a drift cycle compares new memories first.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _taken_back(index: SearchIndex, said: Revisable, key: str | None) -> bool:
 
 
 def _is_held_belief(memory: Memory, said: Revisable) -> bool:
-    """True of a belief that the student has told and that still holds."""
+    """True of a belief that the student has stated and that still holds."""
     told = memory.role is MemoryRole.SAID and memory.is_own_word
     belief = memory.kind in (MemoryKind.TRAIT, MemoryKind.CONCEPT)
     return told and belief and memory.invalid_at is None and memory.timestamp < said.at

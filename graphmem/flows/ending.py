@@ -57,7 +57,7 @@ def restoring(known: SearchIndex, ids: Iterable[str]) -> list[Restored | Rewritt
     Parameters
     ----------
     known : SearchIndex
-    ids : of memories of which something becomes; those that are no statements are passed over
+    ids : of memories that change; memories that are no statements are passed over
     """
     leaving: dict[str, list[MergedStatement]] = {}
     for each in dict.fromkeys(ids):
@@ -83,7 +83,7 @@ def restoring(known: SearchIndex, ids: Iterable[str]) -> list[Restored | Rewritt
 
 
 def _summary_without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Rewritten:
-    """Return a summary that says what is left of it."""
+    """Return a summary rewritten from its remaining statements."""
     words = {each.quote or each.content for each in gone}
     lines = [line for line in (summary.quote or "").split("\n") if line and line not in words]
     rehashed = blake2b(
@@ -108,7 +108,7 @@ def _mean_vector(vectors: Sequence[Vector]) -> Vector:
 SAME_WORDS = 0.6
 """Share of the content words of a fact, or of a memory of the same message, from which a memory says it, too."""
 STEMMING = frozenset({MemoryRole.SAID, MemoryRole.BELIEF, MemoryRole.PROCEDURE, MemoryRole.EPISODE})
-"""Roles of memories that end with what they say again; a lesson holds others together."""
+"""Roles of memories that end with the statements they repeat; a lesson groups others."""
 
 ENDING_FIELDS = ("invalid_at", "reliability")
 """Fields by which a memory ends."""
@@ -126,7 +126,7 @@ def with_stems(changes: Changes, known: SearchIndex, *, by_words: bool = True) -
     Returns
     -------
     Changes with an `End` of every memory that ends and a `Revival` of every one that holds again; undoing a resolution
-    brings back what had ended with its loser
+    brings back the memories that had ended with its loser
 
     Source: spec 7 (endings reach everything that stems from a statement).
     """
@@ -149,7 +149,7 @@ def with_stems(changes: Changes, known: SearchIndex, *, by_words: bool = True) -
 
 
 def stems_of(memory_id: str, known: SearchIndex, ending: Collection[str] = ()) -> list[Memory]:
-    """Return memories of the same message that say what one says, or were made of statements that all have ended.
+    """Return memories of the same message that repeat one, or whose statements have all ended.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def stems_of(memory_id: str, known: SearchIndex, ending: Collection[str] = ()) -
 
 
 def says(memory: Memory, text: str) -> bool:
-    """Return whether a memory says most of what a text does, in its statement or in the words it comes from."""
+    """Return whether a memory covers most of a text, in its statement or in the words it comes from."""
     stems = Doc(text).stems
     told = (memory.content, memory.quote, memory.original)
     return bool(stems) and any(len(stems & Doc(each).stems) >= SAME_WORDS * len(stems) for each in told if each)
@@ -201,7 +201,7 @@ def _of_one_message(one: Memory, other: Memory) -> bool:
 
 
 def _heading(memory: Memory) -> str:
-    """What a memory says, of an episode its heading alone: a message quoted in it may say more than what has ended."""
+    """Return a memory's text, of an episode its heading alone, since its quoted message may say more than has ended."""
     content = memory.content or ""
     return content.partition(": “")[0] if memory.role is MemoryRole.EPISODE else content
 

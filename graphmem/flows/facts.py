@@ -1,4 +1,4 @@
-"""Facts: what violated expectations teach, compared with what is known, and which of them fit a message (spec 4)."""
+"""Facts: lessons of violated expectations, compared with known ones, and matched to messages (spec 4)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count
 NEAREST = 5
 """Known memories that a lesson is compared with."""
 SAID_ALIKE = 0.78
-"""Cosine from which on a memory says what a lesson says, where numbers and negation agree."""
+"""Cosine from which on a memory states the same as a lesson, where numbers and negation agree."""
 FACTS_BATCH = 16
 """Facts that are embedded at once."""
 FACTS_SECONDS = 0.1
@@ -26,7 +26,7 @@ FACTS_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class FittingFacts:
-    """Facts that fit, best first; why, by id, of those that fit by their meaning."""
+    """Matching facts, best first; reasons, by id, of facts that match by embedding."""
 
     facts: tuple[Fact, ...] = ()
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime
     gm : Graphmem
     session : Session, open
     first : int, 1 to PAGE_SIZE
-    as_of : only what was learned by then; what another fact has replaced since is gone
+    as_of : only facts learned by then; a fact replaced since is gone
 
     Raises
     ------
@@ -93,7 +93,7 @@ def fitting_facts(
     facts : newest first
     needed : keywords
     limit : int >= 0, most facts
-    meant : those that fit by their meaning, with their cosines
+    meant : ids of facts that match by embedding, with their cosines
     """
     meant = meant or {}
     kept = matching.retrieve(facts, needed, limit, meant=meant)
@@ -103,7 +103,7 @@ def fitting_facts(
 def learned(
     lesson: Lesson, fact_id: str, at: datetime, facts: Sequence[Fact], memories: Sequence[tuple[Memory, float]]
 ) -> Fact | None:
-    """Return the fact that a lesson makes, new or said anew; None where a memory says it, or what is known is newer.
+    """Return the fact of a lesson, new or repeated; None where a memory states it, or a contradicting fact is newer.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def learned(
         if is_said_by(own, known):
             return replace(fact, seq=0, created_at=at)
         if contradicts(own, known) and fact.created_at > at:
-            # It arrives late: what is known speaks of a later time.
+            # It arrives late: the known fact is of a later time.
             return None
         if is_said_by(known, own) or contradicts(own, known):
             return Fact(fact.id, 0, lesson.text, lesson.tags, at)
@@ -143,7 +143,7 @@ def learned(
 
 
 def _says(known: Gist, cosine: float, own: Gist) -> bool:
-    """Return whether a memory says what a lesson says, in its words or in others."""
+    """Return whether a memory states the same as a lesson, in its words or in others."""
     agrees = known.negates == own.negates and set(own.numbers) <= set(known.numbers)
     return is_said_by(own, known) or (agrees and cosine >= SAID_ALIKE)
 

@@ -1,4 +1,4 @@
-"""The fog: what a student has not met of the world is kept out of all that is shown (spec 11)."""
+"""The fog: concepts that a student has not met are kept out of all shown texts (spec 11)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from graphmem.text.sentences import SentenceSpan, sentence_spans
 from graphmem.text.words import fine_tokens, word_rarity
 
 FRESH_SECONDS = 1.0
-"""How long what is known of a world and an overlay is trusted without a look at their versions."""
+"""Seconds for which a cached world and overlay are used without checking their versions."""
 EMBEDDED_AT_ONCE = 256
 """Concepts whose meaning is embedded at once."""
 WORDS_JUDGED = 2
@@ -51,7 +51,7 @@ async def fog_of(gm: Graphmem, who: Who, versions: tuple[int, int] | None = None
     fog = state.fog
     if fog is None or (fog.world.version, fog.version) != versions:
         opened = await _world(gm, who.institution, world)
-        # The versions were read first: what is revealed meanwhile is read once more, never missed.
+        # The versions were read first: concepts revealed meanwhile are read once more, never missed.
         known = frozenset(await overlays.list_known_ids(gm.graph, who)) if opened.names else frozenset()
         fog = state.fog = Fog(opened, known, overlay)
     state.fog_seen = monotonic()
@@ -65,7 +65,7 @@ def _is_fresh(gm: Graphmem, who: Who, state: StudentState) -> bool:
 
 
 async def _world(gm: Graphmem, institution: str, version: int) -> OpenWorld:
-    """Return the names of a world; those that this process holds, where they are of this version."""
+    """Return the names of a world, from this process's cache where it has this version."""
     async with gm.worlds.lock(institution):
         held = gm.worlds.get(institution)
         if held is None or held.version != version:
@@ -122,7 +122,7 @@ class ReplyFilter:
     ----------
     gm : Graphmem
     fog : Fog, not empty
-    on_token : called with what is let through; None where nobody listens
+    on_token : called with the text let through; None where nobody listens
     """
 
     def __init__(self, gm: Graphmem, fog: Fog, on_token: OnToken | None) -> None:
@@ -142,7 +142,7 @@ class ReplyFilter:
 
         Parameters
         ----------
-        reply : str, all of it; what was not taken in pieces is let through now
+        reply : str, all of it; text not taken in pieces yet is let through now
         """
         if not self._raw:
             self._raw = self._held = reply
@@ -151,13 +151,13 @@ class ReplyFilter:
         return self._shown if self._raw == reply else await ReplyFilter(self._gm, self._fog, None).finish(reply)
 
     async def _pass_on(self, starts: Sequence[SentenceSpan]) -> None:
-        """Let through, or hold back, what stands before each start."""
+        """Let through, or hold back, the text before each start."""
         done = 0
         for start, end in starts:
             piece = self._held[done:start]
             self._waiting.append(piece)
             done = start
-            # A line of a single word may be a piece of a name: it waits for what comes after it.
+            # A line of a single word may be a piece of a name: it waits for the next line.
             words = [word for word in fine_tokens(piece) if not word.text.isdigit()]
             if len(words) >= WORDS_JUDGED or start == end:
                 await self._judge(self._waiting)
@@ -165,7 +165,7 @@ class ReplyFilter:
         self._held = self._held[done:]
 
     async def _judge(self, pieces: Sequence[str]) -> None:
-        """Show those of some pieces in which no hidden name stands, all of it or a part."""
+        """Show the pieces that contain no hidden name, whole or in part."""
         before = self._shown[-LOOKED_BACK:]
         (found,) = await hidden_in(self._gm, self._fog, [before + "".join(pieces)])
         start = len(before)

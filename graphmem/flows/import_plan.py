@@ -1,4 +1,4 @@
-"""The pure half of importing a student: what is wrong with a document, and what is to be made of it (spec 14)."""
+"""The pure half of importing a student: the faults of a document, and the graph to create from it (spec 14)."""
 
 import json
 from collections import Counter
@@ -105,7 +105,7 @@ def without_concepts(read: ReadDocument, concepts: Sequence[str], edge_ids: Sequ
 def texts_to_embed(read: ReadDocument) -> dict[int, str]:
     """Return the texts that memories, ledger entries and the prediction are found by, by the numbers of their nodes.
 
-    What was observed is found by its own words, anything else by its statement.
+    An observation is embedded by its own words, any other memory by its statement.
     """
     sources = {node.number: node.properties["kind"] for node in read.nodes if node.label == "Source"}
     formed = [edge for edge in read.document.edges if edge.type == "FORMED_FROM"]
@@ -127,7 +127,7 @@ def texts_to_embed(read: ReadDocument) -> dict[int, str]:
 
 
 def planned_graph(read: ReadDocument, keys: Keys, student_id: str) -> ImportedGraph:
-    """Return what is to be made: ids and hashes that depend on the student's key are those of the new key.
+    """Return the graph to create, with ids and keyed hashes recomputed with the new key.
 
     Notes
     -----
@@ -153,7 +153,7 @@ def planned_graph(read: ReadDocument, keys: Keys, student_id: str) -> ImportedGr
 
 
 def _new_ids(read: ReadDocument, keys: Keys) -> Iterator[tuple[str, str]]:
-    """Ids that are made of keyed hashes, and what they are with the new key."""
+    """Yield ids made of keyed hashes, each with its id under the new key."""
     for node in read.nodes:
         if node.label == "Entity":
             yield node.properties["id"], entity_key(keys, node.properties["kind"], node.properties["name"])[1]
@@ -196,7 +196,7 @@ def _rehashed_statement(told: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
 
 
 def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
-    """JSON with other ids for those that changed."""
+    """Return JSON with the changed ids replaced."""
     if isinstance(value, str):
         return ids.get(value, value)
     if isinstance(value, list):
@@ -218,7 +218,7 @@ def _is_possible(job: NodePart) -> bool:
 
 
 def _nodes(document: StudentDocument) -> tuple[list[ImportedNode], list[str]]:
-    """Return the nodes with their properties as the database takes them, and what is wrong with them."""
+    """Return the nodes with their properties as the database takes them, and their faults."""
     nodes, faults = [], []
     for place, node in enumerate(document.nodes):
         where, label = f"nodes[{place}]", kind_of(node.labels)
@@ -239,7 +239,7 @@ def _nodes(document: StudentDocument) -> tuple[list[ImportedNode], list[str]]:
 
 
 def _sealed_faults(label: str, told: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with texts that hold JSON of their own."""
+    """Yield the faults of texts that hold JSON of their own."""
     checks: Mapping[tuple[str, str], Callable[[Any], Any]] = {
         ("Memory", "surprise_response"): RESPONSE.validate_python,
         ("Uncertainty", "undo"): UNDO.validate_python,
@@ -256,7 +256,7 @@ def _sealed_faults(label: str, told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _structure_faults(document: StudentDocument, nodes: Sequence[ImportedNode]) -> Iterator[str]:
-    """What is wrong with numbers, keys and relationships."""
+    """Yield the faults of numbers, keys and relationships."""
     labels = {node.number: node.label for node in nodes}
     if len({node.number for node in document.nodes}) != len(document.nodes):
         yield "two nodes have the same number"

@@ -9,7 +9,7 @@ from graphmem.store import integrity
 from graphmem.store.tampering import forget_noticed
 
 INTEGRITY_SECONDS = 1.0
-"""Seconds after which what was written is taken into the integrity hash."""
+"""Seconds after which a write is taken into the integrity hash."""
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ NO_STUDENT = "There is no such student: enrol the student first."
 
 
 async def verify_integrity(gm: Graphmem, who: Who) -> Integrity:
-    """Compare all that is kept of a student with what the service wrote; no key of the student is needed.
+    """Compare the stored data of a student with the service's writes; no key of the student is needed.
 
     Raises
     ------
@@ -33,7 +33,7 @@ async def verify_integrity(gm: Graphmem, who: Who) -> Integrity:
 
 
 async def accept_integrity(gm: Graphmem, who: Who) -> Integrity:
-    """Take what is there of a student for what the service wrote, whoever wrote it; the state after that.
+    """Accept the stored data of a student as written by the service, whoever wrote it; return the state after that.
 
     Raises
     ------
@@ -46,20 +46,20 @@ async def accept_integrity(gm: Graphmem, who: Who) -> Integrity:
 
 
 async def keep_up(gm: Graphmem, who: Who) -> None:
-    """Take in what was written of a student lately, if it can be done now; `graphmem.store.integrity.take_in`."""
+    """Take in the recent writes of a student, if it can be done now; `graphmem.store.integrity.take_in`."""
     try:
         await integrity.take_in(gm.graph, who, gm.clock())
     except Tampered as error:
         log.error("the integrity hash of student %s is not kept up: %s", who.student_id, error)
     except GraphmemError as error:
-        # What was written is not lost: its note waits.
+        # The write is not lost: its note waits.
         log.warning("the integrity hash of student %s is left to the next sweep: %s", who.student_id, error.code)
 
 
 async def keep_all_up(gm: Graphmem) -> None:
-    """Take in what was written lately of every student."""
+    """Take in the recent writes of every student."""
     last = None
-    # Page by page: those whose notes cannot be taken in stand in nobody's way.
+    # Page by page: students whose notes cannot be taken in block no others.
     while found := await integrity.list_noted(gm.graph, last):
         for who in found:
             await keep_up(gm, who)
@@ -67,7 +67,7 @@ async def keep_all_up(gm: Graphmem) -> None:
 
 
 async def keep_up_forever(gm: Graphmem) -> None:
-    """Take in soon what this process writes, until it ends; what goes wrong is left to the sweep."""
+    """Take in this process's writes soon after them, until it ends; errors are left to the sweep."""
     while True:
         ends = await gm.background.stops_within(INTEGRITY_SECONDS)
         while gm.graph.noted:

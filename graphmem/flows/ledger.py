@@ -1,4 +1,4 @@
-"""The ledger of what must not be forgotten: keep, settle and read its entries (spec 8)."""
+"""The ledger of statements that must not be forgotten: keep, settle and read its entries (spec 8)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
 from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_share, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
-"""What can be settled; the rest holds until it expires or is deleted."""
+"""Categories that can be settled; other entries hold until they expire or are deleted."""
 SUMMARY_LIMIT = 200
 """Characters of a summary."""
 SETTLEMENT_CHARACTERS = 2_000
-"""Characters of what is said about a settlement."""
+"""Most characters of the note on a settlement."""
 MAX_TRIGGERS = 20
 """Most triggers of an entry, and most trigger entities."""
 TRIGGER_LIMIT = 100
@@ -128,7 +128,7 @@ async def settle_entry(gm: Graphmem, session: Session, entry_id: str, note: str 
 
 
 async def delete_entry(gm: Graphmem, session: Session, entry_id: str) -> bool:
-    """Delete an entry for good, whatever its category; what it rested on may fade from then on.
+    """Delete an entry for good, whatever its category; the memory it rested on may fade from then on.
 
     Returns
     -------
@@ -156,7 +156,7 @@ async def list_entries(
     active: bool | None = None,
     as_of: datetime | None = None,
 ) -> list[LedgerEntry]:
-    """A student's ledger, newest first; of one category, and only what is active or is not, where that is asked for.
+    """Return a student's ledger, newest first, filtered by category and by whether entries are active.
 
     With `as_of` the entries stand as they did at that moment.
 

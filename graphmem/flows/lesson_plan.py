@@ -32,10 +32,10 @@ lie above it, of the first messages of other lessons 10 %."""
 
 @dataclass(frozen=True)
 class WorkDone:
-    """What a message is to a lesson.
+    """Relation of a message to a lesson.
 
     chance : that it is school work, in [0, 1]
-    lines : what the tutor said just before it and to it, as far as that is known
+    lines : the tutor's messages just before it and in reply to it, as far as known
     vectors : embeddings of the message and of those lines, float32 array of shape (1 + len(lines), d)
     content_hash : of a lesson that begins with it
     """
@@ -56,7 +56,7 @@ def with_lesson(changes: Changes, reading: Reading, work: WorkDone | None, known
 
     Parameters
     ----------
-    changes : what is formed of the message besides
+    changes : formed of the message besides
     reading : Reading
     work : WorkDone, None of a message that is no work
     known : SearchIndex, only read
@@ -99,7 +99,7 @@ def mean_vector(mean: Vector, count: int, rows: Vector) -> Vector:
 
 
 def _under_way(reading: Reading, work: WorkDone, known: SearchIndex) -> Memory | None:
-    """Return the newest lesson of the same sitting that the message belongs to."""
+    """Return the newest lesson of the same session that the message belongs to."""
     at = reading.source.at
     for memory in known.latest(len(known)):
         if memory.role is MemoryRole.LESSON and memory.timestamp <= at:
@@ -120,7 +120,7 @@ def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> b
 
 
 def _begun(reading: Reading, work: WorkDone) -> New | None:
-    """Return the memory of a lesson that begins; None where it cannot be told what it is about."""
+    """Return the memory of a lesson that begins; None where its topic cannot be determined."""
     heard, words = reading.heard, _typed(reading.heard)
     content = heading(Doc(words), heard.task) or clipped(words, UNTITLED_CHARACTERS)
     if work.chance < BEGINS or not content:

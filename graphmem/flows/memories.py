@@ -85,7 +85,7 @@ async def find_memory(gm: Graphmem, who: Who, memory_id: str, session: Session |
 
 
 async def find_memories(gm: Graphmem, session: Session, ids: Sequence[str]) -> list[Memory]:
-    """Return memories by their ids, opened; those that are not there are left out."""
+    """Return memories by their ids, opened; unknown ids are left out."""
     return await memories.find_by_ids(gm.graph, session, list(ids), session)
 
 
@@ -318,9 +318,9 @@ def happened(
     Parameters
     ----------
     before : all memories at the first look, by id
-    newer : those that were written since, by id
-    gone : ids of those that are there no more
-    compressed : a compression was done meanwhile, so that it took what is gone
+    newer : memories written since, by id
+    gone : ids of memories that were deleted
+    compressed : a compression ran meanwhile, and deleted the memories in `gone`
 
     Examples
     --------

@@ -82,7 +82,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
 
 
 async def _check_same_key(gm: Graphmem, who: Who, lock: StudentLock) -> None:
-    """Refuse what was sealed with a public key that was replaced meanwhile."""
+    """Refuse observations sealed with a public key that was replaced meanwhile."""
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None or enrolled.lock.public_key != lock.public_key:
         raise Conflict("The student's keys were rotated meanwhile: send the observations again.")
@@ -99,7 +99,7 @@ def _checked_observation(gm: Graphmem, observed: Observation, zone: str | None) 
 
 
 async def _check_concepts(gm: Graphmem, who: Who, observations: Sequence[Observation]) -> None:
-    """Refuse practice of what is no concept of the world."""
+    """Refuse practice of concepts that are not in the world."""
     ids = {each.concept_id for observed in observations for each in observed.practised}
     for observed in observations:
         if len(observed.practised) > MOST_PRACTISED:
@@ -111,7 +111,7 @@ async def _check_concepts(gm: Graphmem, who: Who, observations: Sequence[Observa
 
 
 def _in_context(observations: Sequence[Observation]) -> list[Observation]:
-    """Return each with what was observed just before it in the same sitting."""
+    """Return each observation with the one just before it in the same session."""
     told = [observations[0]]
     for before, observed in pairwise(observations):
         follows = not observed.before and 0.0 <= (observed.at - before.at).total_seconds() < SEGMENT_GAP

@@ -1,4 +1,4 @@
-"""The overlay: what a student knows of the world, how familiar it is, and what is due or fading (spec 11)."""
+"""The overlay: concepts that a student knows, their familiarity, and the due or fading ones (spec 11)."""
 
 import asyncio
 from bisect import bisect_left
@@ -52,7 +52,7 @@ SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=Fal
 
 
 MOST_EVIDENCE = 20
-"""Most memories that are told as evidence of a concept's practice."""
+"""Most memories that are reported as evidence of a concept's practice."""
 WELL_ENOUGH = 0.3
 """Familiarity below which a practised concept is no ground for what needs it: failed at last, or long forgotten."""
 NOTES_CHARACTERS = 2_000
@@ -171,7 +171,7 @@ async def reveal(
     *,
     through_grade: int | None = None,
 ) -> OverlayPage:
-    """Put concepts, and edges between known ones, into a student's overlay; what is there stays as it is.
+    """Put concepts, and edges between known ones, into a student's overlay; existing ones stay unchanged.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ async def set_attitude(
     familiarity: float | None = None,
     notes: str | None = None,
 ) -> Known:
-    """Set what a student thinks of a known concept, and how well it is known; None leaves what is there.
+    """Set attitude and familiarity of a known concept; None leaves a value unchanged.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ async def set_attitude(
 
 
 async def practise(gm: Graphmem, who: Who, observations: Sequence[Observation]) -> None:
-    """Let what was practised in stored observations count: concepts are revealed, and more or less familiar.
+    """Count the practice in stored observations: concepts are revealed, and more or less familiar.
 
     Source: spec 11.
     """
@@ -259,7 +259,7 @@ async def practise(gm: Graphmem, who: Who, observations: Sequence[Observation]) 
 
 
 async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = None) -> list[ConceptProgress]:
-    """Return how a student is getting on with known concepts, what is due soonest first, what was never practised last.
+    """Return a student's progress with known concepts: soonest due first, never practised last.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ class ProgressPage:
 async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str | None = None) -> ProgressPage:
     """Return concepts whose chance of recall falls below 0.7 in some days unless they are practised, the soonest first.
 
-    What is below already is not among them: it is forgotten, and `list_progress` has it.
+    Concepts already below are not among them: they are forgotten, and `list_progress` returns them.
 
     Parameters
     ----------

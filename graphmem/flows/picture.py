@@ -25,12 +25,12 @@ NEWEST_PICTURED = 2_000
 
 @dataclass(frozen=True)
 class MemoryPicture:
-    """Some memories of a student with the edges between them and what they speak of.
+    """Some memories of a student with the edges between them, their entities and their concepts.
 
     memories : the most present first; content only where there is a session
     gravity : by memory id, now
     edges : between memories, and from memories to entities and known concepts, each once
-    entities, concepts : by id, those that an edge leads to; an entity's name only where there is a session
+    entities, concepts : by id, the ends of these edges; an entity's name only where there is a session
     veiled : ids of memories and entities whose words name a concept that the student has not met
     total : memories that the student has, as far as they were looked at
     """
@@ -48,7 +48,7 @@ class MemoryPicture:
 
 @dataclass(frozen=True)
 class OverlayPicture:
-    """The world of an institution, and what one student knows of it.
+    """The world of an institution, and one student's overlay.
 
     known : by concept id
     frontier : ids of the concepts that could come next
@@ -114,7 +114,7 @@ async def pictured_memories(gm: Graphmem, who: Who, most: int, session: Session 
 
 
 async def pictured_overlay(gm: Graphmem, who: Who) -> OverlayPicture:
-    """Return the world of a student's institution with what the student knows of it; numbers and names in the clear.
+    """Return the world of a student's institution with the student's overlay; numbers and names in the clear.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def _namesakes(entities: Iterable[NamedEntity]) -> dict[str, str]:
 
 
 async def _known_concepts(gm: Graphmem, who: Who, edges: Sequence[Edge]) -> dict[str, Concept]:
-    """Return the concepts that some edges lead to; those that a student does not know have none."""
+    """Return the concepts that some edges lead to; concepts unknown to the student are missing."""
     ids = sorted({edge.to_id for edge in edges if edge.to_label == "Concept"})
     found = [await find_stored_concept(gm.graph, who.institution, each) for each in ids]
     return {each.id: each for each in found if each is not None}

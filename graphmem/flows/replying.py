@@ -1,4 +1,4 @@
-"""Replies of a turn: what is remembered for it, the question it asks, and the words that are shown (spec 3, 13, 20)."""
+"""Replies of a turn: the recalled memories, the question it asks, and the shown text (spec 3, 13, 20)."""
 
 import asyncio
 import re
@@ -98,7 +98,7 @@ async def answer_of(
     talk = Conversation(seen.state.companion, (*seen.talk, seen.message), task, earlier)
     question = Respond(talk, recalled, seen.danger, help_text, seen.state.prediction, seen.own_reply)
     if seen.own_reply is not None:
-        # What an app writes itself is its own.
+        # A reply that the app writes is its own responsibility.
         return await (mind.ask(question) if seen.danger is None else ask_in_danger(gm, mind, question))
     if question.danger is not None:
         return await caring_answer(gm, mind, question, attempt.on_token, fog)
@@ -137,7 +137,7 @@ async def caring_answer(
     mind : Mind
     question : Respond, with its danger and help text
     on_token : as in `handle_turn`
-    fog : what is hidden from the student
+    fog : the concepts hidden from the student
     """
     answer = await ask_in_danger(gm, mind, question)
     text = answer.value.reply.text

@@ -40,7 +40,7 @@ ENDED = "This session has ended: open a new one."
 async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> OpenMemories:
     """Return the cached memories of a student in this process, read where missing or older than a version.
 
-    Only what was written since it was last read is read again.
+    Only changes since the last read are read again.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def read_ahead(gm: Graphmem, session: Session) -> None:
     """Have a student's memories read while nobody waits for them yet: a first message finds them held."""
 
     async def read() -> None:
-        # Whoever asks for them in earnest is told what is wrong.
+        # The next caller that needs them gets the error.
         with suppress(GraphmemError):
             await open_memories(gm, session)
 
@@ -102,7 +102,7 @@ def read_ahead(gm: Graphmem, session: Session) -> None:
 
 async def _read_memories(gm: Graphmem, session: Session, held: OpenMemories | None) -> OpenMemories:
     since = held.version if held is not None else 0
-    # The version is read first: what is written meanwhile is then read once more, never missed.
+    # The version is read first: changes written meanwhile are then read once more, never missed.
     state = await _state(gm, session)
     if held is None or state.removed > since:
         index = SearchIndex(gm.embedder.dimension)
@@ -143,14 +143,14 @@ async def _state(gm: Graphmem, session: Session) -> MemoriesState:
 
 
 async def _embedded_entries(gm: Graphmem, kept: list[ledger.StoredEntry]) -> tuple[ledger.StoredEntry, ...]:
-    """Return the ledger with the meaning of every entry, also of those whose embedding model was changed."""
+    """Return the ledger with an embedding of every entry, embedded anew where the model has changed."""
     missing = [each.entry.content or "" for each in kept if each.embedding is None]
     vectors = iter(await gm.embedder.embed(missing) if missing else ())
     return tuple(replace(each, embedding=next(vectors)) if each.embedding is None else each for each in kept)
 
 
 async def _index(gm: Graphmem, session: Session, held: OpenMemories, found: list[LoadedMemory]) -> None:
-    """Put memories into the index; those whose embedding model was changed are embedded anew first."""
+    """Add memories to the index; embed them anew first where the embedding model has changed."""
     if not found:
         return
     missing = [loaded.memory for loaded in found if loaded.vector is None]
@@ -186,7 +186,7 @@ def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) 
 
 
 def known_readings(gm: Graphmem, who: Who) -> dict[str, object]:
-    """What the encoder told of messages in working memory, by their text; none of those that another process read."""
+    """Return the encoder's analyses of messages in working memory, by text; of this process only."""
     held = gm.turn_state(who)
     return (
         {} if held is None else {doc_of(each).text: each.reading for each in held.messages if each.reading is not None}
@@ -213,7 +213,7 @@ async def write_planned(
 
     Returns
     -------
-    What was written; None where nothing was to be, or where the job is another worker's by now
+    Written; None where nothing was to be written, or where the job is another worker's by now
 
     Raises
     ------
@@ -226,7 +226,7 @@ async def write_planned(
         if changes is None:
             return None
         changes = with_stems(changes, held.index) if stems else changes
-        # A turn under way would find what it depends on changed: it is let through first.
+        # A turn under way would find its data changed: it is let through first.
         async with gm.lock(session) if changes.touches_turns else nullcontext():
             written = await write(gm.graph, session, changes, gm.clock(), finished)
             if written is not None and written.current and changes.touches_turns:
@@ -268,7 +268,7 @@ async def with_feedback(gm: Graphmem, session: Session, changes: Changes, held: 
 
 
 async def _read_written(gm: Graphmem, session: Session, changes: Changes, version: int) -> None:
-    """Read what was just written into the memories that this process holds."""
+    """Read the changes just written into this process's cached memories."""
     if changes.ends_facts:
         gm.drop(session)
     if changes.of(Deleted):

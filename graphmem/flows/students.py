@@ -159,7 +159,7 @@ async def written_student(gm: Graphmem, who: Who) -> Student:
 
 @dataclass(frozen=True)
 class CompanionChange:
-    """New name, persona and expertise of a companion; None leaves what is there.
+    """New name, persona and expertise of a companion; None leaves a value unchanged.
 
     expertise : names or ids of concepts, at most 50, which count in the importance of a message (spec 6)
     """
@@ -466,7 +466,7 @@ async def rotate_key(
 
 @asynccontextmanager
 async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIterator[students.Enrolled]:
-    """Try a password on what is found of a student: the body raises Locked where it is wrong.
+    """Try a password on a stored student: the body raises Locked where it is wrong.
 
     It counts as wrong until it is known to be right, so that many at once are not more than one after the other; nobody
     learns whether the student exists.
@@ -498,7 +498,7 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
 async def renew_if_due(gm: Graphmem, session: Session) -> None:
     """Renew a session that has just been used, unless this process did a moment ago.
 
-    What goes wrong is left to the next use: the request that used the session was answered.
+    Errors are left to the next use: the request that used the session was answered.
     """
     step = min(LONGEST_STEP, timedelta(minutes=gm.settings.session_minutes) / 20)
     last = gm.renewals.get(session.session_id)
@@ -538,7 +538,7 @@ def _check_recovery_key(gm: Graphmem, institution: str, recovery_key: bytes) -> 
 
 
 async def recover_student(gm: Graphmem, who: Who, recovery_key: bytes, password: str) -> Student:
-    """Set a new password of a student whose old one is lost; what is remembered stays.
+    """Set a new password of a student whose old one is lost; memories stay.
 
     All sessions end. When it was done stays with the student (`recoveries`), covered by the integrity hash.
 
@@ -590,7 +590,7 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
     """Delete all that is kept of a student; somebody new may be enrolled by the id afterwards.
 
     First the student and its keys go, in one transaction: from then on no turn, job or observation can write anything.
-    The rest is deleted in batches; what is cut short is finished by the next call, or by the sweeper.
+    The rest is deleted in batches; an interrupted deletion is finished by the next call, or by the sweeper.
 
     Returns
     -------
@@ -623,7 +623,7 @@ async def finish_erasures(gm: Graphmem) -> int:
 
 
 async def finish_erasure_of(gm: Graphmem, who: Who) -> Erased:
-    """Delete what is left of a student whose erasure has begun; how much."""
+    """Delete the rest of a student whose erasure has begun, and return how much."""
     erased = Erased()
     while (some := await deletion.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
         erased += some

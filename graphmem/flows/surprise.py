@@ -29,7 +29,7 @@ from graphmem.store.surprises import Surprised
 from graphmem.validation import MESSAGE_LIMIT, checked_text
 
 VERDICT_CHARACTERS = 2_000
-"""Characters of what is said of a surprise."""
+"""Most characters of the note on a surprise."""
 LEVELS = tuple(Level)
 
 
@@ -115,7 +115,7 @@ class Revised:
 
     kin : memories whose level it is, with the corrected one
     flashbulb : whether they never fade from now on; None leaves it as it is
-    closed, reopened : beliefs that hold no longer, and those that hold again
+    closed, reopened : ids of superseded beliefs, and of beliefs that hold again
     """
 
     correction: Correction
@@ -140,7 +140,7 @@ def _consequences(memory: Memory, found: Surprised, verdict: Verdict, known: Sea
     correction = Correction(memory.surprise, had, verdict)
     if verdict is Verdict.WAS_NOT_IMPORTANT:
         return Revised(correction, Level.NORMAL, kin, flashbulb=False, closed=own, reopened=prior)
-    # What an earlier verdict undid is done again.
+    # Changes that an earlier verdict undid are made again.
     again = found.verdict is not None
     flashbulb = True if up is Level.PARADIGM_SHIFT else None
     return Revised(correction, up, kin, flashbulb, closed=prior if again else (), reopened=own if again else ())

@@ -38,7 +38,7 @@ STRATEGIES = {
     "queue_questions": Strategy.ASK_FOLLOW_UP_QUESTIONS,
     "self_reflect": Strategy.SELF_REFLECT,
 }
-"""What an action suggests; the first that was taken counts."""
+"""Strategy that each action suggests; the first action taken counts."""
 
 
 def with_response(changes: Changes, reading: Reading, known: SearchIndex) -> Changes:
@@ -48,7 +48,7 @@ def with_response(changes: Changes, reading: Reading, known: SearchIndex) -> Cha
 
     Parameters
     ----------
-    changes : Changes, what is formed of the message
+    changes : Changes, formed of the message
     reading : Reading
     known : SearchIndex, the student's memories before; only read
 
@@ -101,7 +101,7 @@ def _new_episode(reading: Reading, title: Marked) -> New:
 def _shift_rows(
     changes: Changes, reading: Reading, kept_id: str, known: SearchIndex
 ) -> Iterator[Update | NewEdge | NewQuestion]:
-    """What a paradigm shift adds: flashbulbs of what was said again, links to prior memories, a reflection."""
+    """Yield the rows of a paradigm shift: flashbulbs of repeated memories, links to prior ones, a reflection."""
     again = [each.memory.id for each in changes.of(Reinforced) if each.memory.role is not MemoryRole.LESSON]
     yield from renewed(again, flashbulb=True)
     near = () if reading.clarifies is None else known.nearest(reading.clarifies[1].vector, LINK_CANDIDATES)
@@ -122,7 +122,7 @@ def _is_prior(memory: Memory, reading: Reading) -> bool:
 
 
 def _updates(changes: Changes, known: SearchIndex) -> Iterator[tuple[Memory, Memory]]:
-    """Beliefs that the message ends or refines, each with what it says instead."""
+    """Yield the beliefs that the message ends or refines, each with its replacement."""
     said = {each.memory.id: each.memory for each in changes.of(New)}
     said |= {each.memory.id: each.memory for each in changes.of(Reinforced)}
     for edge in changes.of(NewEdge):
@@ -142,7 +142,7 @@ def _revision(prior: Memory, now: Memory, changes: Changes) -> Revision:
 def _actions(
     changes: Changes, reading: Reading, revisions: tuple[Revision, ...], known: SearchIndex
 ) -> Iterator[SurpriseAction]:
-    """What was done about a surprise; an action that found nothing to do is left out, but for the facts."""
+    """Yield the actions taken on a surprise; an action that changed nothing is left out, except the facts."""
     if changes.of(New)[0].memory.role is MemoryRole.EPISODE:
         yield SurpriseAction("start_episode", episode_ids=(changes.of(New)[0].memory.id,))
     yield SurpriseAction("extract_facts", fact_count=len(changes.of(Fact)))

@@ -111,7 +111,7 @@ async def _handled(
 
 
 async def answer_waiting(gm: Graphmem, session: Session) -> int:
-    """Answer what was received and never answered; how many messages there were.
+    """Answer messages that were received and never answered, and return how many there were.
 
     The offline mind answers, since nobody waits any more; where it must not (`degrade`), the configured one.
 
@@ -248,7 +248,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
 async def _used(gm: Graphmem, session: Session, attempt: TurnAttempt) -> tuple[turns.Boost, ...]:
     """Return the memories that an app's reply was built on, as they are lifted by it.
 
-    What is recalled before it is formed has its job's id: there is nothing to lift yet.
+    A message recalled before its memories are formed has its job's id: there is nothing to boost yet.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Working memory of a read: messages and observations of which no memories are formed yet (spec 10).
 
 They lie in the payloads of the jobs that will form memories of them, sealed. A read opens the newest of them and
-searches them as they were said, so that it finds what was said a moment ago and never runs a job.
+searches the raw messages, so that it finds the latest ones and never runs a job.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ async def _lock(gm: Graphmem, session: Session) -> StudentLock | None:
 
 
 def _refresh(index: SearchIndex, ids: set[str], fresh: Iterator[Memory], known: Mapping[str, Vector]) -> None:
-    """Take out what has been formed, and put in what is new, with the vectors that turns have made of it."""
+    """Remove messages whose memories were formed, and add new ones with the vectors that turns computed."""
     index.remove([memory.id for memory in index.latest(len(index)) if memory.id not in ids])
     memories, nothing = list(fresh), np.zeros(index.dimension, dtype=np.float32)
     vectors = [known.get(memory.content or "", nothing) for memory in memories]
@@ -79,7 +79,7 @@ def _refresh(index: SearchIndex, ids: set[str], fresh: Iterator[Memory], known: 
 
 def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Sequence[Claimed]) -> Iterator[Memory]:
     for job in waiting:
-        # What was tampered with is reported when its job runs; it must not keep the rest from being read.
+        # A tampered payload is reported when its job runs; it must not keep the rest from being read.
         with suppress(Tampered):
             if job.kind is Kind.FORM:
                 said = jobs.opened_payload(session, job, jobs.FormJob)
@@ -108,7 +108,7 @@ def tentative_memory(job_id: str, said: Observation) -> Memory:
 
 
 async def _embed(gm: Graphmem, index: SearchIndex) -> None:
-    """Embed what has no vector yet, newest first, as far as the time goes."""
+    """Embed messages without a vector, newest first, as far as the time goes."""
     until = monotonic() + EMBED_SECONDS
     missing = [memory for memory in index.latest(len(index)) if not np.any(index.vector(memory.id))]
     for start in range(0, len(missing), EMBED_BATCH):

@@ -1,4 +1,4 @@
-"""What an import of a world changes, and everything that is wrong with it (spec 11): pure decisions."""
+"""Plan of a world import and its faults, as pure decisions (spec 11)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ GRADES = range(1, 21)
 FAULTS_TOLD = 20
 """Most faults that one error names."""
 LEAST_SIMILARITY = 0.7
-"""Least similarity, (1 + cosine) / 2, of what a search finds by meaning alone."""
+"""Least similarity, (1 + cosine) / 2, of a concept found by its embedding alone."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class WorldDraft:
 
 @dataclass(frozen=True)
 class WorldChanges:
-    """What an import writes: nothing where the world is already so."""
+    """Changes that an import writes: none where the world is already so."""
 
     concepts: tuple[Concept, ...]
     edges: tuple[WorldEdge, ...]
@@ -47,14 +47,14 @@ class WorldChanges:
 def plan_import(
     world: World, draft: WorldDraft, *, replace: bool, name: str = MAIN_WORLD
 ) -> tuple[World, WorldChanges]:
-    """Return the world after an import, and what has to be written for it.
+    """Return the world after an import, and the changes to be written for it.
 
     Parameters
     ----------
     world : World, as it is
-    draft : WorldDraft, what is given; a known id changes or renames what is there
-    replace : bool, True: what the draft lacks goes from the world of this name; an edge belongs to that of its end
-    name : of the world that the concepts belong to; those of another one cannot be changed
+    draft : WorldDraft, as given; a known id changes or renames the stored concept
+    replace : bool, True: elements missing in the draft are deleted from this world; an edge belongs to its end's world
+    name : of the world that the concepts belong to; concepts of another one cannot be changed
 
     Raises
     ------
@@ -94,7 +94,7 @@ def plan_import(
 
 
 def searched_text(concept: Concept) -> str:
-    """Return what is embedded of a concept for the search by meaning.
+    """Return the text of a concept that is embedded for semantic search.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def searched_text(concept: Concept) -> str:
 
 
 def ranked_concepts(search: str, found: Iterable[ConceptHit]) -> list[Concept]:
-    """Return what a search found, best first: named so, then what holds the words, then by full text and meaning.
+    """Return the concepts that a search found: exact names, then texts with the words, then full text and meaning.
 
     What neither holds the words nor is found by full text needs a similarity of 0.7.
 
