@@ -36,8 +36,8 @@ class DriftReport:
     considered, kept, failed : memories that no session's end had considered, kept of them, and cycles that could not
     questions : questions of the companion that came to nothing, since nothing holds any more that raised them
     jobs : waiting jobs that were done
-    settled, left_open : contradictions found, by what became of them
-    compressions : what was compressed
+    settled, left_open : contradictions found, by outcome
+    compressions : that were run
     """
 
     students: int = 0

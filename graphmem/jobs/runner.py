@@ -38,7 +38,7 @@ JOBS_AT_ONCE = 20
 YIELD_SECONDS = 0.25
 """Seconds for which a job lets turns go first."""
 RUNNING_POLL = 0.05
-"""Seconds between two looks whether another worker has finished what it is at."""
+"""Seconds between two checks whether another worker has finished its job."""
 RUNNING_POLLS = 20
 
 
@@ -106,7 +106,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
 async def _wanted_kinds(gm: Graphmem, session: Session) -> list[Kind]:
     """The kinds of jobs that are done in the background now.
 
-    What a mind reads together waits until there are some turns of it, or the talk pauses.
+    Jobs that a mind reads together wait until there are several turns, or the talk pauses.
     """
     if gm.mind.together == 1:
         return JOB_KINDS
@@ -150,7 +150,7 @@ def lease(gm: Graphmem) -> timedelta:
 async def _run_all(
     gm: Graphmem, session: Session, claimed: Sequence[Claimed], yield_to_turns: bool
 ) -> tuple[int, bool]:
-    """Run what was claimed; how many were finished, and whether all were tried. What was not is given back."""
+    """Run claimed jobs; return how many were finished and whether all were tried. Untried ones are given back."""
     finished = 0
     try:
         for group in grouped(claimed):
@@ -173,7 +173,7 @@ async def _run_all(
 
 
 def grouped(claimed: Sequence[Claimed]) -> list[list[Claimed]]:
-    """Jobs in their order, those of one kind together that follow each other and are done together.
+    """Return jobs in their order, consecutive ones of one kind grouped where they are done together.
 
     Examples
     --------
@@ -219,7 +219,7 @@ async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], ha
 
 
 async def _others(gm: Graphmem, session: Session) -> None:
-    """Wait a moment for what another worker is at: whoever asks wants to find what was just said."""
+    """Wait briefly for another worker's jobs, so that the caller finds the latest messages."""
     for _ in range(RUNNING_POLLS):
         if not await jobs.runs(gm.graph, session, gm.clock()):
             return
@@ -270,7 +270,7 @@ async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], er
         )
         if not await jobs.postpone(gm.graph, session, claimed, later, spent, now):
             continue
-        # What was asked about several jobs at once is counted once.
+        # The usage of a question about several jobs is counted once.
         spent = Usage()
         if not away:
             log.warning("a job has failed %d times and is %s: %s", later.attempts, later.state, later.error)
@@ -278,7 +278,7 @@ async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], er
 
 @contextmanager
 def trouble_logged() -> Iterator[None]:
-    """Nobody waits for what is done in the background: what goes wrong is logged, without what anybody said."""
+    """Log errors of background work, for which nobody waits, without any message text."""
     try:
         yield
     except GraphmemError as e:

@@ -37,10 +37,10 @@ log = logging.getLogger(__name__)
 
 
 async def sweep(gm: Graphmem) -> None:
-    """End sessions whose time is over, finish what was left behind, run jobs and drift cycles that are due, notify.
+    """End expired sessions, finish interrupted work, run due jobs and drift cycles, send notices.
 
-    Left behind are messages without an answer, ends of conversations, and erasures. Where workers run jobs they are
-    told of them once more.
+    Interrupted work is messages without an answer, ends of conversations, and erasures. Where workers run jobs they
+    are notified of them once more.
     """
     now = gm.clock()
     await expire_sessions(gm)
@@ -90,7 +90,7 @@ def retention_of(now: datetime) -> Retention:
 
 
 async def sweep_forever(gm: Graphmem) -> None:
-    """Sweep again and again until this process ends; what goes wrong is logged and tried again the next time."""
+    """Sweep again and again until this process ends; errors are logged and the work is tried again the next time."""
     while not await gm.background.stops_within(gm.settings.sweep_seconds):
         try:
             await sweep(gm)

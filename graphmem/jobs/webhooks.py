@@ -1,4 +1,4 @@
-"""Webhooks: an institution is told of concerns and dead jobs, signed, without anything that was said (spec 15, 20).
+"""Webhooks: signed notices of concerns and dead jobs to an institution, without message text (spec 15, 20).
 
 The form is that of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`, an HMAC-SHA256.
 """
@@ -30,9 +30,9 @@ WEBHOOK_SECONDS = 10.0
 log = logging.getLogger(__name__)
 
 NOTICE_SPAN = timedelta(hours=24)
-"""How long ago something may have happened of which a webhook is still told."""
+"""Greatest age of an event that a webhook is still notified of."""
 NOTICES_KEPT = NOTICE_SPAN + timedelta(hours=2)
-"""How long finished notices are kept, so that nothing is told twice."""
+"""How long finished notices are kept, so that no notice is sent twice."""
 MOST_TRIES = 10
 """Failures after which a notice is dead: about three hours."""
 NOTICES_AT_ONCE = 20
@@ -65,7 +65,7 @@ def signature(key: bytes, notice_id: str, timestamp: int, body: bytes) -> str:
 
 
 def notice_body(notice: Notice) -> dict[str, Any]:
-    """What a webhook is told: ids, kinds, numbers and times."""
+    """Return the body of a notice: ids, kinds, numbers and times."""
     data: dict[str, Any] = {"institution": notice.who.institution, "studentId": notice.who.student_id}
     if isinstance(notice.about, Concern):
         concern = notice.about
@@ -91,7 +91,7 @@ def start_notices(gm: Graphmem, institution: str) -> None:
 
 
 async def send_notices(gm: Graphmem) -> int:
-    """Tell all webhooks what has happened of late and was not told; how many notices were taken.
+    """Send all webhooks the notices of recent events not sent yet; return how many notices were taken.
 
     What fails is tried again after 30 s, then after twice as long each time, up to an hour; after ten failures its
     job is dead.
@@ -134,7 +134,7 @@ def notice_outcome(notice: Notice, error: str, now: datetime) -> Failure:
 async def post(
     settings: Settings, secret: bytes, http: "httpx.AsyncClient", who: Who, notice_id: str, told: dict[str, Any]
 ) -> str:
-    """Send one notice to the webhook of its institution; what went wrong, empty where it was taken.
+    """Send one notice to the webhook of its institution; return the error, empty where it was accepted.
 
     Of the answer only the status counts, and no redirection is followed.
     """

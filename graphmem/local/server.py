@@ -110,7 +110,7 @@ def up(settings: Settings, report: Progress = _silent) -> LocalNeo4j:
     settings : Settings
         `home`, `maven`, and ports and memory (`neo4j_bolt_port`, `neo4j_heap_mb`...).
     report : callable
-        Told in words what happens.
+        Called with progress messages.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def down(settings: Settings, report: Progress = _silent) -> bool:
     settings : Settings
         Its `home` tells which.
     report : callable
-        Told in words what happens.
+        Called with progress messages.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalN
     settings : Settings
         As for `up`, but its ports are free ones.
     report : callable
-        Told in words what happens.
+        Called with progress messages.
 
     Yields
     ------

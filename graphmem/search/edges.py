@@ -1,4 +1,4 @@
-"""The edges between a student's memories, held beside the search index, and what they lead to (spec 10.4)."""
+"""The edges between a student's memories, held beside the search index, and their traversal (spec 10.4)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Reach:
     """How far edges are followed.
 
     limit : most memories that are reached
-    factors : what the weight of an edge is multiplied by, by its reliability
+    factors : of an edge's weight, by its reliability
     """
 
     limit: int
@@ -65,7 +65,7 @@ class EdgeTable:
             return list(self._of.get(memory_id, {}).values())
 
     def replace(self, edges: Mapping[str, Iterable[HeldEdge]]) -> None:
-        """Take in all edges of some memories, by the memory's id, instead of what is held of these."""
+        """Replace all edges of some memories, by the memory's id."""
         with self._lock:
             for memory_id in edges:
                 for other, type_, outgoing in tuple(self._of.get(memory_id, ())):

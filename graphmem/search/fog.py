@@ -8,11 +8,11 @@ from graphmem.text.concepts import ConceptNames, NamedSpan, hidden_mentions, lon
 from graphmem.text.senses import Sense
 
 HIDDEN_CHANCE = 0.3
-"""Chance that a common word means a concept from which on it counts as its name; low, since what is told is told."""
+"""Chance that a common word means a concept from which on it counts as its name; low, as a leak cannot be undone."""
 MEANT_CHANCE = 0.5
 """Chance from which on a common word is taken to be about its concept."""
 BLANK = "___"
-"""What stands for a hidden name."""
+"""Placeholder of a hidden name."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class OpenWorld:
 
 @dataclass(frozen=True)
 class Fog:
-    """A world and what a student knows of it: all else is hidden.
+    """A world and the concepts that a student knows: all others are hidden.
 
     version : of the overlay
     """
@@ -47,7 +47,7 @@ class Fog:
         return hidden_mentions(self.world.names.find(text), self.known)
 
     def is_meant(self, mention: NamedSpan, vector: Vector | None) -> bool:
-        """True if a hidden name means its concept, given the embedding of what it stands in; without one it does."""
+        """True if a hidden name means its concept, given the embedding of its text; without one it does."""
         return any(self._chance(concept_id, mention, vector) >= HIDDEN_CHANCE for concept_id in mention.concept_ids)
 
     def topics(self, text: str, vector: Vector) -> dict[str, float]:
@@ -106,7 +106,7 @@ def blanked(text: str, mentions: Iterable[NamedSpan]) -> str:
 
 
 def _merged(mentions: Sequence[NamedSpan]) -> list[NamedSpan]:
-    """Mentions by place, last first, those that overlap as one."""
+    """Return mentions by place, last first, overlapping ones merged."""
     merged: list[NamedSpan] = []
     for mention in mentions:
         if merged and mention.start < merged[-1].end:

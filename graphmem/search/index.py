@@ -28,7 +28,7 @@ from graphmem.text.lexicon import TIME_WORDS
 MIN_DENSE_ONLY_COSINE = 0.4
 """Cosine a memory needs that has no word in common with the question."""
 MAX_SNR = 1000
-"""What a message that says most is given (spec 7)."""
+"""Greatest SNR of a message (spec 7)."""
 PREVIOUS_WEIGHT = 0.7
 """Weight of the vector of the memory before in what surrounds a memory."""
 FEEDBACK_MIN_LIMIT = 20
@@ -149,7 +149,7 @@ class SearchIndex:
             self._by_time.sort()
 
     def renew(self, standings: Iterable[Standing]) -> None:
-        """Let memories that are held stand as they do now; what is not held is passed over."""
+        """Update the standings of held memories; unknown ids are skipped."""
         with self._lock:
             for memory_id, gravity, last_accessed, access_count in standings:
                 row = self._row_of.get(memory_id)
@@ -294,7 +294,7 @@ class SearchIndex:
             return self._at(self._by_time[place - 1][2]) if place else None
 
     def told_at(self, at: datetime) -> list[Memory]:
-        """The memories of what was said at a moment."""
+        """Return the memories whose timestamp is a moment."""
         with self._lock:
             first, after = (
                 bisect_left(self._by_time, (edge,)) for edge in (at.timestamp(), nextafter(at.timestamp(), inf))
@@ -352,7 +352,7 @@ class SearchIndex:
             lexical = self._lexical(query.words, allowed)
             own = np.where(allowed, cosines(self._vectors[: len(allowed)], query.vector), 0.0)
             parts = self._parts(query, lexical, allowed, own)
-            # What the one named said is not found by meaning alone.
+            # A named speaker's memories are not found by meaning alone.
             fits = allowed & ((parts["lexical around"] + parts["speaker"] > 0) | (own >= MIN_DENSE_ONLY_COSINE))
             if query.limit > FEEDBACK_MIN_LIMIT:
                 docs = best(relevance(parts), self._time().order, fits, FEEDBACK_DOCS)
@@ -386,7 +386,7 @@ class SearchIndex:
             "time": within(table["at"], query.ranges),
         }
         score = scaled(np.where(allowed, sum(SCORE_PARTS[name] * part for name, part in parts.items()), 0.0))
-        # What tells much lends its neighbours nothing.
+        # An informative memory does not raise its neighbours.
         return parts | {
             "next to": (neighbour(score, time.before) + neighbour(score, time.after)) / 2,
             "telling": table["telling"],

@@ -42,7 +42,7 @@ class InvertedIndex:
         self._db.executescript(SCHEMA)
 
     def add(self, rows: Iterable[int], texts: Iterable[tuple[str, str]]) -> None:
-        """Add the texts of rows, each a memory and what was said before it."""
+        """Add the texts of rows, each a memory and the message before it."""
         self._db.execute("BEGIN")  # alone, each row would be merged into the postings by itself
         self._db.executemany(ADD, ((row, *_storable(*pair)) for row, pair in zip(rows, texts, strict=True)))
         self._db.execute("COMMIT")
@@ -67,7 +67,7 @@ class InvertedIndex:
         return bool(terms) and len(self._db.execute(DOCUMENT_COUNTS, (json.dumps(terms),)).fetchall()) == len(terms)
 
     def find(self, terms: Sequence[str], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores]:
-        """Term frequencies of each stem in the memory of each allowed row, and in what was said before it.
+        """Return term frequencies of each stem in the memory of each allowed row, and in the message before it.
 
         Two float arrays of shape (terms, rows).
         """

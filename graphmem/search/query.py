@@ -31,9 +31,9 @@ class SearchQuery:
 
     vector : embedding of the question, without the names of those who spoke
     words : its content words (`graphmem.text.query_parser.read_question` finds both)
-    now : the moment of asking; what had ended by then is left out
-    names : of those who spoke, the ones it names
-    as_of : instead of now: what was held at that moment, superseded since or not
+    now : the moment of asking; memories ended by then are left out
+    names : of speakers that it names
+    as_of : instead of now: memories valid at that moment, superseded since or not
     ranges : spans of time it speaks of, from (included) and to (not)
     limit : most hits, >= 0
     roles : of the memories to be found; empty: all
@@ -50,7 +50,7 @@ class SearchQuery:
 
 
 class LexicalScores(NamedTuple):
-    """BM25 of each memory, of what surrounds it, and of its whole sitting (scaled)."""
+    """BM25 of each memory, of the window around it, and of its whole session (scaled)."""
 
     inside: Scores
     around: Scores

@@ -91,7 +91,7 @@ def neighbour(scores: Scores, places: Rows) -> Scores:
 
 
 def best(scores: Scores, order: Rows, fits: NDArray[np.bool_], limit: int) -> list[int]:
-    """Places of the highest scores among those that fit; of equals (to six digits) the later in order first.
+    """Return the places of the highest scores where `fits`; of equals (to six digits) the later in order first.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def best(scores: Scores, order: Rows, fits: NDArray[np.bool_], limit: int) -> li
 
 
 def mmr(relevance: Scores, vectors: Matrix, trade: float, limit: int) -> list[int]:
-    """Places in the order to show them: relevant, and unlike what is shown already.
+    """Return places in the order to show them: relevant, and unlike the ones before (MMR).
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def fitting(costs: Sequence[int], budget: int) -> list[int]:
 
 
 def gravity_now(memory: Memory, now: datetime) -> float:
-    """Return a memory's gravity at a moment, in [0, 1]; what was last used after it counts as used just now (6, 9)."""
+    """Return a memory's gravity at a moment, in [0, 1]; one last used after it counts as used just now (6, 9)."""
     days = max(0.0, (now - memory.last_accessed) / timedelta(days=1))
     lasting = memory.flashbulb or memory.in_ledger
     own = speed(memory.reliability, lasting=lasting, consolidated=memory.consolidated)
@@ -199,7 +199,7 @@ def weight(relevance: float, gravity: float, reliability: Reliability) -> float:
 
 
 def surrounding(own: Scores, likeness: Scores, places: Rows, share: float) -> Scores:
-    """Cosine of a question with each memory and what came before it, from the cosines with the memories alone.
+    """Return the cosine of a question with each memory and the one before it, from cosines with single memories.
 
     Parameters
     ----------

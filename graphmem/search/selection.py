@@ -1,4 +1,4 @@
-"""Selection of the lines that a context shows: what fits, nothing twice, within a token budget (spec 10.6, 10.7)."""
+"""Selection of the lines that a context shows: relevant ones, without repetition, in a budget (spec 10.6, 10.7)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ LEAST_CHANCE, SHARE_OF_BEST = 0.08, 0.45
 24 questions about six new pupils 16 show the answer (10 with 0.05 and without threads), and 12 about what was never
 mentioned show 11 lines in all (31); these were read while it was chosen."""
 MOST_LINES = 6
-"""Most memories that a context shows of what fits."""
+"""Most matching memories that a context shows."""
 COUNTED = 16
 """Lines whose tokens are counted at once."""
 SHORTEST = 8
@@ -35,11 +35,11 @@ FRAME = 36
 TITLE = 10
 """Most tokens of the title of a part."""
 PROFILE_SHARE = 0.25
-"""Share of a budget that the standing profile takes at most, so that there is room for what fits the question."""
+"""Largest share of a budget for the standing profile, so that there is room for memories matching the question."""
 
 
 def shown(remembered: Remembered, visible: Mapping[str, str], budget: int) -> Remembered:
-    """Return what a companion is shown: what fits, nothing twice, nothing that stands in the conversation.
+    """Return the lines to show a companion: relevant, none twice, none that is in the conversation.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def shown(remembered: Remembered, visible: Mapping[str, str], budget: int) -> Re
     Source: spec 10.7.
     """
     new = [each for each in remembered.memories if is_told(each.memory.content) and not _is_visible(each, visible)]
-    # What is asked for as a whole need not be near the question.
+    # Memories asked for as a whole need not be near the question.
     whole = [each for each in new if ASKED_AS_WHOLE in each.why or LAST_SESSION in each.why]
     profile = [each for each in remembered.profile if is_told(each.memory.content) and not _is_visible(each, visible)]
     remembered = replace(
@@ -136,7 +136,7 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
 
 
 def _within(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
-    """Return the places of the lines that fit, and what is left; lines are counted as long as another may fit."""
+    """Return the places of the lines that fit, and the remaining budget; lines are counted while another may fit."""
     kept: list[int] = []
     for start in range(0, len(lines), COUNTED):
         if budget < SHORTEST:

@@ -1,4 +1,4 @@
-"""Temporal neighbours and sittings (gaps of less than an hour) of memories (spec 10.1)."""
+"""Temporal neighbours and sessions (gaps of less than an hour) of memories (spec 10.1)."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from graphmem.maths.features import SEGMENT_GAP
 from graphmem.search.scoring import Rows, Scores, neighbour
 
 FURTHER = 0.5
-"""How much what stands two away counts in what surrounds a memory."""
+"""Weight of a memory two places away in the window around a memory."""
 
 
 class Timeline(NamedTuple):
-    """Per row: its place in time, the rows before and after in the same sitting (-1: none), and the sitting."""
+    """Per row: its place in time, the rows before and after in the same session (-1: none), and the session."""
 
     order: Rows
     before: Rows
@@ -28,9 +28,9 @@ def timeline(rows: Rows, at: Scores, apart: NDArray[np.bool_], size: int) -> Tim
     ----------
     rows : int array of shape (n,), in order of time
     at : float array of shape (n,), their times in seconds, ascending
-    apart : bool array of shape (n,): true of what is made of several things said, which has no neighbours: words
+    apart : bool array of shape (n,): true of memories made of several statements, which have no neighbours: words
         would be counted twice
-    size : int, rows there are; those not in `rows` get -1, and sitting 0
+    size : int, number of rows; rows not in `rows` get -1, and session 0
 
     Examples
     --------
@@ -50,17 +50,17 @@ def timeline(rows: Rows, at: Scores, apart: NDArray[np.bool_], size: int) -> Tim
 
 
 def window(inside: Scores, ahead: Scores, time: Timeline) -> Scores:
-    """Amount said of something around each memory.
+    """Return an amount summed over the window around each memory.
 
     Parameters
     ----------
-    inside : float array of shape (..., n), how much is said of it in each memory
-    ahead : float array of shape (..., n), and in what was said just before each, by whomever
+    inside : float array of shape (..., n), the amount in each memory
+    ahead : float array of shape (..., n), the amount in the message just before each, by any author
     time : Timeline of n rows
 
     Returns
     -------
-    float array of shape (..., n): in it, before it and in the next memory, and by half in what is two away
+    float array of shape (..., n): in it, before it and in the next memory, and by half in memories two away
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Held:
 
 
 async def find_held(graph: Graph) -> Held:
-    """Read what a database says of itself; `schema/find`.
+    """Read the metadata of a database; `schema/find`.
 
     Raises
     ------
@@ -85,7 +85,7 @@ async def read_student(graph: Graph, who: Who) -> list[BackupRecord]:
         elements = [row["element"] for row in rows]
         for number, some in enumerate(batches(elements, EDGES_FROM)):
             edges = await tx.run("backup/list_edges", elements=some)
-            # What the student found of the world comes with each batch.
+            # The student's discovered concepts come with each batch.
             own = edges if not number else [edge for edge in edges if edge["type"] != "DISCOVERED"]
             found.extend(_edge_record(edge["start"], edge["end"], edge["type"], edge["properties"]) for edge in own)
 
@@ -94,7 +94,7 @@ async def read_student(graph: Graph, who: Who) -> list[BackupRecord]:
 
 
 async def begin_restore(graph: Graph, held: Held, now: datetime) -> None:
-    """Make a database ready for a backup; what a restore that was cut short has left goes first.
+    """Prepare a database for a restore; the remains of an interrupted one are deleted first.
 
     `backup/begin_restore`, `backup/delete_some`, and the schema's constraints and indexes.
 
@@ -213,7 +213,7 @@ async def write_copy(graph: Graph, nodes: Sequence[Mapping[str, Any]], edges: Se
 
 
 def storable(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return properties as a node can hold them: what is made of parts becomes text; `name` is what Browser shows.
+    """Return properties as a node can hold them: composite values become text; `name` is shown by Neo4j Browser.
 
     Examples
     --------

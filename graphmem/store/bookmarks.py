@@ -1,4 +1,4 @@
-"""Bookmarks: what a caller has written is read by the same caller on any member of a cluster (spec 16)."""
+"""Bookmarks: a caller reads its own writes on any member of a cluster (spec 16)."""
 
 import re
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ _FORM = re.compile(r"[A-Za-z0-9+/=:_-]{1,200}")
 
 @dataclass
 class BookmarkTrail:
-    """Bookmarks of one request: those it was sent with, and those of what it wrote."""
+    """Bookmarks of one request: the ones it was sent with, and the ones of its writes."""
 
     given: tuple[str, ...] = ()
     written: set[str] = field(default_factory=set)
 
     @property
     def text(self) -> str:
-        """What is to be sent with the caller's next request; empty where nothing was written or given."""
+        """Bookmarks for the caller's next request, as text; empty where nothing was written or given."""
         return ",".join(sorted(self.written or self.given))
 
 
@@ -36,7 +36,7 @@ def current_trail() -> BookmarkTrail | None:
 
 @contextmanager
 def bookmarked(text: str) -> Iterator[BookmarkTrail]:
-    """Read at least what some bookmarks stand for, and gather those of what is written.
+    """Read at least the state of some bookmarks, and gather the bookmarks of writes.
 
     Parameters
     ----------

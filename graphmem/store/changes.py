@@ -38,7 +38,7 @@ from graphmem.store.surprises import RESPONSE
 from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty
 
 COMPRESSING = "compress"
-"""What the usage of a language model for summaries is counted as."""
+"""Usage kind of a language model's summaries."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Span:
 class New:
     """A memory to be created.
 
-    span : None of a summary, which takes over the sources of what it stands for
+    span : None of a summary, which takes over the sources of its memories
     origin : where it does not come from the source of all changes
     """
 
@@ -129,7 +129,7 @@ class Mention:
 
 @dataclass(frozen=True)
 class Promotion:
-    """A ledger entry and the memory it rests on; None where only the ledger keeps what was said."""
+    """A ledger entry and the memory it rests on; None where only the ledger keeps the statement."""
 
     entry: LedgerEntry
     vector: Vector = field(repr=False)
@@ -177,7 +177,7 @@ class Restored:
 
 @dataclass(frozen=True)
 class Absorbed:
-    """A memory that goes, and the one that takes over what it comes from and speaks of."""
+    """A memory that is deleted, and the one that takes over its sources and topics."""
 
     gone: str
     into: str
@@ -201,7 +201,7 @@ class End:
 
 @dataclass(frozen=True)
 class Revival:
-    """Id of a memory that holds again; what had closed with it opens again."""
+    """Id of a memory that holds again; entries closed with it are reopened."""
 
     id: str
 
@@ -231,7 +231,7 @@ class Deleted:
 
 @dataclass(frozen=True)
 class Compressed:
-    """The record of a compression, and what its summaries cost."""
+    """The record of a compression, and the usage of its summaries."""
 
     record: Compression
     usage: Usage
@@ -260,7 +260,7 @@ ChangeRow = (
     | Deleted
     | Compressed
 )
-"""One change of what is kept of a student. The `seq` of a fact is given when it is written."""
+"""One change of a student's stored data. The `seq` of a fact is given when it is written."""
 RowT = TypeVar("RowT", bound=ChangeRow)
 WriteStep = tuple[str, dict[str, Any]]
 """A statement's name and parameters; one with `rows` is run only where there are some."""

@@ -32,7 +32,7 @@ class Touched:
     """Nodes, properties and relationships that a write may have changed, by which the integrity hash is kept (spec 14).
 
     A statement returns them in the column `touched`, as maps of the parameters of `add`. Properties are named one by
-    one, so that what was altered by hand in others is not taken over.
+    one, so that manual changes to other ones are not taken over.
 
     nodes : label and id, with the properties that were set; None stands for all of them
     made : nodes that may be new
@@ -94,7 +94,7 @@ class Touched:
         self.nodes[place] = None if known is None or names is None else known.union(names)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a note holds of it."""
+        """Return the content of its note."""
         return {
             "nodes": [[*place, None if names is None else sorted(names)] for place, names in self.nodes.items()],
             "made": sorted(self.made),
@@ -104,7 +104,7 @@ class Touched:
         }
 
     def add_json(self, told: Mapping[str, Any]) -> None:
-        """Add what a note holds.
+        """Add the content of a note.
 
         Examples
         --------
@@ -150,10 +150,10 @@ class Transaction:
 class Graph:
     """An open Neo4j: runs the statements of `cypher/` by name.
 
-    Every statement is one transaction, and every write may safely run twice, so what a lost connection
+    Every statement is one transaction, and every write may safely run twice, so a statement that a lost connection
     or a deadlock ended is run again, for as long as `timeout` seconds. `uri` is the address of the driver.
 
-    A write of what the integrity hash covers leaves a note of what it touched, sealed with the first of `secrets`;
+    A write to data that the integrity hash covers leaves a note of it, sealed with the first of `secrets`;
     `noted` are the students of whom this process wrote since somebody took them out. `unreachable` tells whether the
     latest statement that ended found no Neo4j, or none that answered in time.
 
@@ -253,7 +253,7 @@ class Graph:
         return await self._repeated(lambda: self._transacted(who, work)) or []
 
     def note(self, who: Who, touched: Touched) -> dict[str, Any]:
-        """Return the parameters of a note of what a write touches."""
+        """Return the parameters of the note of a write."""
         if not self.secrets:
             raise QueryError("What students keep is not written without the server secret.")
         note_id = urandom(16).hex()
@@ -294,7 +294,7 @@ class Graph:
         pause = FIRST_PAUSE
         while True:
             try:
-                # The driver closes a connection on which somebody stops waiting: what it would answer late is lost.
+                # The driver closes a connection whose caller stops waiting: a late answer is lost.
                 async with asyncio.timeout(deadline - monotonic()):
                     answer = await attempt()
                 self.unreachable = False
@@ -318,7 +318,7 @@ class Graph:
             return rows
 
     def _session(self, trail: BookmarkTrail | None, access: str) -> AsyncSession:
-        """A session of the driver that reads at least what this process wrote, and what the request's trail says."""
+        """Return a driver session that reads at least this process's writes and the request's bookmarks."""
         return self._driver.session(
             default_access_mode=access,
             bookmark_manager=self._driver.execute_query_bookmark_manager,
@@ -419,7 +419,7 @@ def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriv
 
 
 def _counts_fit(row: Row) -> bool:
-    """Return whether what a row tells of a student and its companion is of the declared types."""
+    """Return whether the student and companion properties in a row have the declared types."""
     values = row | row.get("student", {}) | row.get("companion", {})
     return all(field.fits(values[name], required=True) for name, field in _EXPORTED.items() if name in values)
 

@@ -1,4 +1,4 @@
-"""The manifest of a student in the graph: kept up by notes of what was written, compared with what is there (spec 14).
+"""The manifest of a student in the graph: kept up by notes of writes, compared with the stored data (spec 14).
 
 Each write leaves a note of what it touched in its own transaction, sealed with the server secret: `Graph` sees to that.
 Taking the notes in reads what they name, and brings the entries on its pages up to date (`take_in`): in the background,
@@ -23,7 +23,7 @@ from graphmem.store.nodes import NODE_KINDS, from_row
 INSIDE = frozenset(label for label, kind in NODE_KINDS.items() if kind.hashed)
 """Labels of the nodes that the hash covers."""
 EDGES_OUTSIDE = frozenset({"OPENED", "SAID", "EXPERIENCES", "LIVED"})
-"""Relationships of a running session, and those that lead to episodes, which it does not cover."""
+"""Relationships that the hash does not cover: of a running session, and to episodes."""
 NOTES_AT_ONCE = 200
 """Most notes that are taken in by one transaction."""
 PLACES_AT_ONCE = 2_000
@@ -33,9 +33,9 @@ NOTE_AGE = timedelta(minutes=5)
 LATEST_FACTS = 5_000
 """Numbers below the oldest of the ring that a deleted fact may have had."""
 ATTEMPTS = 5
-"""Times that a student is read again because of what was written meanwhile."""
+"""Most times that a student is read again because of concurrent writes."""
 MANIFEST = "manifest"
-"""What is altered or removed where the manifest itself was."""
+"""Name reported where the manifest itself was altered or removed."""
 LOCK = ("salt", "argon2_ops", "argon2_memory", "wrapped_key", "sealed_private_key")
 """Properties of a student that decide what a password opens."""
 
@@ -71,7 +71,7 @@ Elements = Mapping[str, Mapping[str, Any]]
 
 
 async def take_in(graph: Graph, who: Who, now: datetime) -> bool:
-    """Take in the notes of what was written of a student. False where there was none, or no such student.
+    """Take in the notes of a student's writes. False where there was none, or no such student.
 
     Raises
     ------
@@ -86,9 +86,9 @@ async def take_in(graph: Graph, who: Who, now: datetime) -> bool:
 async def _take_in(graph: Graph, who: Who, now: datetime) -> bool:
     """Take in some notes; False where there are none.
 
-    The student is locked by the last statement alone, so that nobody's turn waits for what is read. What is written
-    meanwhile leaves a note of its own, by which it is read again; where somebody else took notes in meanwhile the root
-    is another one, and nothing is saved.
+    The student is locked by the last statement alone, so that no turn waits for the reads. A write meanwhile leaves a
+    note of its own, by which it is read again; where another process took notes in meanwhile the root is another one,
+    and nothing is saved.
     """
     rows = await graph.run("integrity/list_notes", who, limit=NOTES_AT_ONCE)
     if not rows or not rows[0]["notes"]:
@@ -123,7 +123,7 @@ def _root(graph: Graph, who: Who, content: bytes | None) -> Root | None:
 def _read_notes(
     graph: Graph, who: Who, root: Root, notes: Sequence[tuple[str, bytes | None]]
 ) -> tuple[Touched, dict[str, float | None]]:
-    """Return what the first notes say was touched, and of each of them when it was written.
+    """Return the elements that the first notes name as touched, and the time of each note.
 
     One that was altered or put back says nothing, and has no time; nor has one that somebody else takes in at this
     moment, whose content is gone.
@@ -163,7 +163,7 @@ def _node_element(row: Row) -> tuple[str, Mapping[str, Any]]:
     label, properties = row["label"], row["properties"]
     kind, outside = NODE_KINDS[label], set(NODE_KINDS[label].unhashed)
     if label == "Student":
-        # Of a student it covers what is declared alone: the rest serves sessions and the manifest itself.
+        # Of a student it covers declared properties only: the others serve sessions and the manifest itself.
         outside |= properties.keys() - {each.name for each in kind.fields}
     inside = {name: value for name, value in properties.items() if name not in outside}
     return manifest.node_name(label, row["id"]), inside | {manifest.LABELS: sorted(row["labels"])}
@@ -206,7 +206,7 @@ def _opened_pages(root: Root, who: Who, rows: Iterable[Row]) -> Pages:
 
 
 def _update_pages(pages: Pages, touched: Touched, nodes: Elements, edges: Elements) -> None:
-    """Bring the entries up to date with what was touched, and with nothing else."""
+    """Update the entries of touched elements, and no others."""
     gone = {manifest.node_name(*place) for place in touched.gone}
     gone |= _facts_before(pages, touched.oldest_fact) if touched.oldest_fact else set()
     deleted = gone - nodes.keys()
@@ -267,7 +267,7 @@ def _saved(graph: Graph, pages: Pages, before: Mapping[int, Mapping[str, Entry]]
 
 
 async def check_lock(graph: Graph, who: Who, stored: Mapping[str, Any], now: datetime) -> bool:
-    """Return whether what opens a student's keys is what the service wrote last.
+    """Return whether the properties that open a student's keys are as the service last wrote them.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def _concepts(root: Root | None, who: Who, rows: Iterable[Row]) -> list[str]:
 def _compared(
     root: Root | None, who: Who, rows: Sequence[Row], elements: Elements, gone_concepts: set[str]
 ) -> Integrity:
-    """Compare what is there with the entries.
+    """Compare the stored data with the entries.
 
     A relationship of a node that was deleted by the service, or of a concept that the world no longer has, is gone
     with it.
@@ -380,9 +380,9 @@ async def accept(graph: Graph, who: Who, now: datetime) -> bool:
 
 
 async def make_manifest(graph: Graph, tx: Transaction, now: datetime) -> bool | None:
-    """Make a manifest from what is there of a student, and vouch for the public key; None without such a student.
+    """Make a manifest from a student's stored data, and seal the public key; None without such a student.
 
-    Writes the pages, the root and the seal of the public key; what was altered by hand counts as the service's own.
+    Writes the pages, the root and the seal of the public key; manual changes count as the service's own.
     """
     rows = await tx.run("integrity/begin", now=now, limit=NOTES_AT_ONCE)
     if not rows:
@@ -414,7 +414,7 @@ async def list_noted(graph: Graph, after: Who | None = None, limit: int = 200) -
 
 
 async def renew_seals(graph: Graph, limit: int = 500) -> int:
-    """Seal anew with the server secret what the one before sealed, of all students; how many were changed.
+    """Renew, with the server secret, the seals made with the one before, of all students; return how many.
 
     Runs `integrity/list_students` and `integrity/set_seals`.
     """

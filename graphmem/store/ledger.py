@@ -1,4 +1,4 @@
-"""The ledger in the graph: what must not be forgotten, sealed on the way in; and concerns, each kept with an entry.
+"""The ledger in the graph: statements never to be forgotten, sealed on write; and concerns, each with an entry.
 
 An entry is active until it is settled or its time is over. The second needs no sweeper: every answer compares
 `expires_at` with the moment of the question. Concerns are flags that are clear, so that an auditor sees them without
@@ -45,14 +45,14 @@ from graphmem.text.normalize import said
 
 @dataclass(frozen=True)
 class StoredEntry:
-    """A ledger entry with what its meaning is compared by; None where it has to be embedded anew."""
+    """A ledger entry with its embedding; None where it has to be embedded anew."""
 
     entry: LedgerEntry
     embedding: Vector | None = field(repr=False, compare=False)
 
 
 def entry_id(keys: Keys, category: LedgerCategory, content: str) -> str:
-    """Return the id of a ledger entry: the same for the same words, so that what is promoted twice is kept once.
+    """Return the id of a ledger entry: the same for the same words, so that promoting twice keeps one entry.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def entry_id(keys: Keys, category: LedgerCategory, content: str) -> str:
 def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | None) -> dict[str, Any]:
     """Return the properties of an entry's node, texts and embedding sealed for it.
 
-    For any statement that writes entries; one that forms them from a message creates by id what is not there, and
-    leaves alone what is.
+    For any statement that writes entries; one that forms them from a message creates missing entries by id, and leaves
+    existing ones unchanged.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ _RANKS = (SourceKind.SYSTEM, SourceKind.TEACHER, SourceKind.CHAT, SourceKind.LES
 
 
 def _giver(kinds: Sequence[str]) -> SourceKind | None:
-    """Return the kind of source that counts most, of those of an entry in the graph."""
+    """Return the highest-ranked kind among an entry's sources in the graph."""
     return min((source_kind(kind) for kind in kinds), key=_RANKS.index, default=None)
 
 
@@ -216,7 +216,7 @@ async def keep_concern(graph: Graph, session: Session, kept: Raised, kinds: Sequ
 
 
 async def keep_threat(graph: Graph, session: Session, kept: Raised, now: datetime) -> LedgerEntry | None:
-    """Keep a ledger entry of danger that no message told, with its concern; see `keep_entry`."""
+    """Keep a ledger entry of a danger that no message reported, with its concern; see `keep_entry`."""
     concern = sealed_concern(session, kept)["concern"]
     return await keep_entry(graph, session, kept.entry, kept.vector, now, concern=concern)
 
@@ -256,7 +256,7 @@ async def count_open_concerns(graph: Graph, who: Who) -> int | None:
 
 
 async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, datetime]]) -> list[WellbeingWeek]:
-    """Return what is clear of some weeks, as counts and means; `concern/list_weeks`."""
+    """Return counts and means of some weeks, from clear properties; `concern/list_weeks`."""
     rows = await graph.run("concern/list_weeks", who, weeks=[{"start": start, "end": end} for start, end in weeks])
     return [from_row(WellbeingWeek, row, week=date.fromisoformat(row["week"])) for row in rows]
 

@@ -52,7 +52,7 @@ REINFORCED = (
 
 @dataclass(frozen=True)
 class MemoriesState:
-    """How far what is remembered of a student has come.
+    """State of a student's memories: versions, turns and settings.
 
     version : of the memories
     removed : the version with which some were last removed
@@ -60,7 +60,7 @@ class MemoriesState:
     student_version : of the student, which changes with each turn, too
     fog_versions : of the institution's world and of the student's overlay
     tolerance : of the companion
-    name : what the student is called, where it is known
+    name : of the student, where it is known
     """
 
     version: int
@@ -120,7 +120,7 @@ def label_of(modality: Modality) -> str:
 
 
 async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState | None:
-    """Return how far what is remembered has come; `memory/get_state`.
+    """Return the state of a student's memories; `memory/get_state`.
 
     None when the session has ended, which another process may have done.
     """
@@ -185,7 +185,7 @@ async def list_used(graph: Graph, session: Session, since: datetime) -> list[Sta
 
 
 def _read_linked(row: Sequence[Any]) -> tuple[Standing, list[HeldEdge]]:
-    """Return how a memory stands, and those of its edges that can be read."""
+    """Return the standing of a memory, and its readable edges."""
     return _read_standing(row[:-1]), [from_row(HeldEdge, edge) for edge in row[-1] if edge[-1] in _RELIABILITIES]
 
 
@@ -300,7 +300,7 @@ async def list_entities(
 async def _by_memory(
     graph: Graph, who: Who, name: str, ids: Sequence[str], read: Callable[[Sequence[Any]], T]
 ) -> dict[str, list[T]]:
-    """Return what a statement lists of some memories, by the memory's id, which is first in each of its rows."""
+    """Return the rows of a statement about some memories, by the memory's id, the first column of each."""
     (row,) = await graph.run(name, who, ids=list(dict.fromkeys(ids)))
     (rows,), found = row.values(), dict[str, list[T]]((memory_id, []) for memory_id in ids)
     for memory_id, value in await only_intact(graph, who, rows, lambda each: (each[0], read(each[1:]))):
@@ -318,7 +318,7 @@ async def set_vectors(graph: Graph, session: Session, embedded: Sequence[tuple[M
 
 
 async def save_decay(graph: Graph, who: Who, now: datetime) -> tuple[int, int]:
-    """Materialise every gravity and delete what has faded and is not relied on; `memory/decay`.
+    """Materialise every gravity and delete faded memories that nothing relies on; `memory/decay`.
 
     How many memories there were and how many were deleted.
     """
@@ -344,14 +344,14 @@ def reinforced_properties(memory: Memory) -> dict[str, Any]:
 
 
 def sealed_memory(session: Session, memory: Memory, vector: Vector | None) -> dict[str, Any]:
-    """Return the properties that depend on what a memory says, sealed; without a vector no embedding."""
+    """Return the properties that depend on a memory's text, sealed; without a vector no embedding."""
     place = NodeSealer(session.keys, session, "Memory", memory.id)
     embedding = {} if vector is None else {"embedding": sealed_embedding(place, memory, vector)}
     return sealed_properties(place, memory) | embedding
 
 
 def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes | list[float]:
-    """A memory's embedding as it is stored; sealed after it, in half precision, those of the statements of a summary.
+    """Return a memory's embedding as stored, followed by those of a summary's statements in half precision.
 
     Raises
     ------
@@ -392,7 +392,7 @@ def opened_edge(row: Sequence[Any]) -> Edge:
 
 @dataclass(frozen=True)
 class Marks:
-    """Versions of a student's memories, and counts of what is only ever added; equal marks: nothing has changed."""
+    """Versions of a student's memories, and counts of append-only nodes; equal marks: nothing has changed."""
 
     written: int
     removed: int
@@ -517,7 +517,7 @@ async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | Non
 
 
 async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
-    """Write what was decided, once; `thought/consolidate`. How many thoughts had not been considered before."""
+    """Write verdicts, once; `thought/consolidate`. Returns how many thoughts had not been considered before."""
     rows = await graph.run("thought/consolidate", who, verdicts=[asdict(each) for each in verdicts], now=now)
     return int(rows[0]["considered"]) if rows else 0
 

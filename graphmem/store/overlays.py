@@ -78,7 +78,7 @@ async def save_attitude(
     now: datetime,
     plan: Plan,
 ) -> Known | None:
-    """Set what a student thinks and knows of a known concept; `overlay/set_attitude`. None where it is not known."""
+    """Set attitude, familiarity and notes of a known concept; `overlay/set_attitude`. None where it is not known."""
     sealed = (
         None
         if notes is None
@@ -100,7 +100,7 @@ async def save_attitude(
 async def save_practice(
     graph: Graph, who: Who, practised: Sequence[tuple[Observation, Practised]], now: datetime, plan: Plan
 ) -> None:
-    """Note what was practised in observations that are stored, and how the concepts are held since.
+    """Store the practice in stored observations, and the concepts' retention since.
 
     Noted once for each observation and concept; edges between concepts practised together are discovered;
     `overlay/practise`, `overlay/discover_practised`, `overlay/list_practice`, `overlay/set_retention`.
@@ -165,7 +165,7 @@ async def list_known(
 
 
 async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> list[Known]:
-    """Return known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
+    """Return known concepts after a certain one, soonest due first, without notes; `overlay/list_due`."""
     rows = await graph.run("overlay/list_due", who, after=after, limit=limit)
     return await only_intact(graph, who, rows, lambda row: _read_known(who, None, row["known"], Damage()))
 
@@ -177,7 +177,7 @@ async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
 
 
 async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
-    """Return how a student holds what was practised or set by hand, by concept id; `overlay/list_retentions`."""
+    """Return the retention of concepts practised or set by hand, by concept id; `overlay/list_retentions`."""
     (row,) = await graph.run("overlay/list_retentions", who)
     found = await only_intact(graph, who, row["held"], lambda held: (held[0], _retention(*held)))
     return {id: held for id, held in found if held is not None}

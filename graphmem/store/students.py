@@ -18,7 +18,7 @@ SEALING_ON = "on"
 
 @dataclass(frozen=True)
 class Enrolled:
-    """A student as found in the graph, with what the password opens; `companion` holds the companion's properties."""
+    """A student as stored, with the values that the password opens; `companion` holds the companion's properties."""
 
     student: Student
     lock: StudentLock
@@ -74,7 +74,7 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
 async def settle_sealing(graph: Graph, institution: str, *, clear: bool, now: datetime) -> bool:
     """Record whether an institution's students are stored readable, the first time; `student/settle_sealing`.
 
-    True if they are, by what was recorded then.
+    True if they are, by the recorded settings.
     """
     sealing = SEALING_OFF if clear else SEALING_ON
     (row,) = await graph.run("student/settle_sealing", institution=institution, sealing=sealing, now=now)
@@ -181,7 +181,7 @@ async def save_recovered(graph: Graph, who: Who, old: StudentLock, new: StudentL
 
 
 async def save_public_key(graph: Graph, who: Who, public_key: bytes, seal: bytes) -> None:
-    """Store a student's public key, and what the server vouches for it with; `student/set_public_key`."""
+    """Store a student's public key, and the server's seal of it; `student/set_public_key`."""
     await graph.run("student/set_public_key", who, public_key=public_key, public_key_seal=seal)
 
 
@@ -218,7 +218,7 @@ class SessionStart:
 
 
 async def save_session(graph: Graph, session: Session, start: SessionStart, now: datetime) -> bool:
-    """Store an open session beside those that run; `session/open`. False without a student of this key."""
+    """Store an open session beside the running ones; `session/open`. False without a student of this key."""
     return bool(await graph.run("session/open", session, ends_at=session.expires_at, now=now, **vars(start)))
 
 

@@ -1,4 +1,4 @@
-"""Sealed values that do not open: left out of what is read, logged, counted and noted in the graph (spec 14).
+"""Sealed values that do not open: left out of reads, logged, counted and noted in the graph (spec 14).
 
 One altered value costs one node: whoever reads many rows goes on with the others. Clear values of another type than
 declared, which Neo4j cannot compute with, are taken away; counts of the student are made again from the other nodes.
@@ -107,7 +107,7 @@ EDGE_FIELDS: Mapping[str, Field] = {
 }
 """Clear properties of relationships, of whatever type."""
 INDISPENSABLE = ("Student", "Companion")
-"""Nodes without which there is no student: what is required of them is never null."""
+"""Labels of nodes without which there is no student: their required properties are never null."""
 
 
 async def mend(graph: Graph, who: Who) -> bool:
@@ -146,7 +146,7 @@ def _mistyped(row: Row) -> list[tuple[str, str, str]]:
 
 
 def _instead(row: Row, nodes: Sequence[Row]) -> dict[str, Any]:
-    """Return what is to be set instead of the values of another type."""
+    """Return replacements of values of another type than declared."""
     return {name: _mended_count(name, nodes) if label in INDISPENSABLE else None for label, _, name in _mistyped(row)}
 
 

@@ -1,4 +1,4 @@
-"""Texts elsewhere in the graph that tell what a memory says: read before it is forgotten, changed with it (spec 14)."""
+"""Texts elsewhere in the graph that repeat a memory: read before it is forgotten, changed with it (spec 14)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -31,7 +31,7 @@ class WaitingWork:
 
 @dataclass(frozen=True)
 class Traces:
-    """Texts that may tell what a memory says, as of a version of the student.
+    """Texts that may repeat a memory, as of a version of the student.
 
     questions : texts of questions and reflections, by id
     prediction : of the next message; empty where there is none
@@ -45,11 +45,11 @@ class Traces:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What goes with a memory, or is changed because of it.
+    """Elements deleted or changed together with a memory.
 
     version : of the student it was decided on
-    facts, turns, entries, questions, jobs : ids of what tells the same
-    emptied : ids of summaries of which nothing is left
+    facts, turns, entries, questions, jobs : ids of elements that repeat it
+    emptied : ids of summaries without remaining statements
     rewritten : memories as they are from now on, with a new embedding where the content changed
     payloads : jobs as they are from now on
     prediction : the prediction goes
@@ -68,7 +68,7 @@ class Forgetting:
 
 
 async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: datetime) -> Traces | None:
-    """Read and open what may tell of a memory; `memory/list_traces`. None when the session has ended."""
+    """Read and open texts that may repeat a memory; `memory/list_traces`. None when the session has ended."""
     rows = await graph.run("memory/list_traces", session, now=now)
     if not rows:
         return None
@@ -80,7 +80,7 @@ async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: da
             questions[i] = text
     jobs = []
     for i, kind, sealed in row["jobs"]:
-        # What was tampered with is reported when its job runs; it must not keep others from being forgotten.
+        # A tampered payload is reported when its job runs; it must not keep others from being forgotten.
         with suppress(Tampered):
             place, box = NodeSealer(session.keys, session, "Job", i), lock if kind == Kind.OBSERVE else None
             jobs.append(WaitingWork(i, kind, unsealed(place, SealedForm.WORK, "payload", sealed, box)))
@@ -96,7 +96,7 @@ async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: da
 async def delete_with_traces(
     graph: Graph, session: Session, lock: StudentLock, memory_id: str, forgetting: Forgetting, now: datetime
 ) -> tuple[bool, Erased] | None:
-    """Delete a memory with what it fed and what tells the same, in one transaction; `memory/forget`, `memory/rewrite`.
+    """Delete a memory, its derivatives and its repetitions in one transaction; `memory/forget`, `memory/rewrite`.
 
     Returns
     -------

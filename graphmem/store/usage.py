@@ -7,7 +7,7 @@ from graphmem.model import PromptUsage, Usage, Who
 from graphmem.store.graph import Graph, Transaction
 
 OTHER = "other"
-"""Prompt of what was counted without one, as older versions did."""
+"""Prompt name of usage counted without one, as by older versions."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Reserve:
 
 
 async def add_usage(tx: Transaction, kind: str, usage: Usage, now: datetime) -> None:
-    """Add what a turn or a kind of job cost, if it cost anything; `usage/add`."""
+    """Add the usage of a turn or a kind of job, if there is any; `usage/add`."""
     if usage.calls:
         total = PromptUsage(OTHER, usage.calls, usage.input_tokens, usage.output_tokens, usage.cost)
         prompts = [asdict(each) for each in usage.prompts or (total,)]
@@ -68,7 +68,7 @@ async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: R
 
 
 async def release_budget(graph: Graph, who: Who, job_id: str, reserved_at: datetime, now: datetime) -> None:
-    """Give back what was set aside for a job, once what was really spent has been counted; `budget/release`.
+    """Release the budget reserved for a job, after its actual usage was counted; `budget/release`.
 
     A second time changes nothing.
     """
