@@ -1,4 +1,4 @@
-// How many students struggle with which concept: those who told a misconception of it, or last practised it in vain.
+// How many students struggle with which concept: they stated a misconception of it, or last practised it in vain.
 // mode: read
 // scope: institution
 // params: institution: str, limit: int

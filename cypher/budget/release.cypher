@@ -1,4 +1,4 @@
-// Release what was reserved for the questions of a job; a second release has no effect.
+// Release the budget reserved for the questions of a job; a second release has no effect.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, job_id: str, reserved_at: datetime, now: datetime

@@ -1,4 +1,4 @@
-// Reserve what the questions of a job may cost at most, unless that exceeds a budget of the day.
+// Reserve the greatest cost of a job's questions, unless it exceeds a budget of the day.
 // No row where there is no such student any more.
 // A second reservation for the same job and day only adds what it exceeds the first by.
 // mode: write

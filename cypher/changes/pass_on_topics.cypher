@@ -1,4 +1,4 @@
-// Let facts and doubts be about what the memories are about that they come from, or that they concern.
+// Link facts and doubts to the topics of the memories that they come from or concern.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, memory_ids: list of str, fact_ids: list of str, now: datetime

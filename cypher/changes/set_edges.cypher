@@ -1,4 +1,4 @@
-// Set properties of relationships between memories, those that are there; null removes one.
+// Set properties of existing relationships between memories; null removes one.
 // One end of each counts as written, so that others see it.
 // mode: write
 // scope: student

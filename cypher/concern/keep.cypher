@@ -12,7 +12,7 @@ SET concern.text = coalesce(concern.text, $raised.concern.text)
 MERGE (student)-[:SHOWS]->(concern)
 MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: $raised.entry.id})
 ON CREATE SET entry += $raised.entry
-// Told again, and surer, it matters more.
+// Reported again, and surer, it matters more.
 SET entry.is_active = concern.corrected_at IS NULL,
     entry.importance = CASE WHEN entry.importance < $raised.entry.importance THEN $raised.entry.importance
                             ELSE entry.importance END

@@ -1,4 +1,4 @@
-// Delete some of what is kept of a student whose erasure has begun; no row before that.
+// Delete some stored nodes of a student whose erasure has begun; no row before that.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, limit: int

@@ -1,4 +1,4 @@
-// Those of some ids that are edges of an institution's world.
+// List the given ids that are edges of an institution's world.
 // mode: read
 // scope: institution
 // params: institution: str, concepts: list of str, edge_ids: list of str

@@ -1,4 +1,4 @@
-// Note what a write touched, sealed with the server secret.
+// Note the elements that a write touched, sealed with the server secret.
 // mode: write, planned
 // scope: student
 // params: institution: str, student_id: str, manifest_note_id: str, manifest_note: bytes

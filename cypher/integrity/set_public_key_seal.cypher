@@ -1,4 +1,4 @@
-// Set what the server vouches for a student's public key with.
+// Set the server's seal of a student's public key.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, public_key_seal: bytes

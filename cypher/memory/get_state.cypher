@@ -1,4 +1,4 @@
-// How far what is remembered of a student has come.
+// State of a student's memories: versions and counts.
 // Versions of the student, of the memories, of what lies in the fog and of the last removal of memories; how many turns
 // there were, the sealed name, the companion's tolerance.
 // Nothing when the session has ended.

@@ -1,4 +1,4 @@
-// Sealed texts that may tell what a memory says: questions, reflections, jobs that are not done, the prediction.
+// Sealed texts that may repeat a memory: questions, reflections, unfinished jobs, the prediction.
 // No row when the session has ended.
 // mode: read
 // scope: student

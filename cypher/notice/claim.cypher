@@ -1,4 +1,4 @@
-// Take due notices of some institutions until some moment, with what they tell of: a concern or a dead job.
+// Take due notices of some institutions until some moment, with their subject: a concern or a dead job.
 // mode: write
 // scope: service
 // params: institutions: list of str, until: datetime, now: datetime, limit: int

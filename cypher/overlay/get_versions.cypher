@@ -1,4 +1,4 @@
-// Versions of the institution's world and of what a student knows of it; 0 where nobody has changed them yet.
+// Versions of the institution's world and of a student's overlay; 0 where nobody has changed them yet.
 // mode: read, planned
 // scope: student
 // params: institution: str, student_id: str

@@ -1,4 +1,4 @@
-// Memories that speak of some concepts: those formed of what they were practised in, or about them; the newest first.
+// Memories of some concepts, formed of sources in which they were practised or about them; the newest first.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, ids: list of str, limit: int

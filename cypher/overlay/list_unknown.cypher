@@ -1,4 +1,4 @@
-// Those of some ids that are no concept of the institution's world.
+// List the given ids that are no concept of the institution's world.
 // mode: read
 // scope: institution
 // params: institution: str, ids: list of str

@@ -1,4 +1,4 @@
-// Note that concepts were practised in what was observed; those not known yet are revealed. Noted once for each source.
+// Note that concepts were practised in an observation; unknown ones are revealed. Noted once for each source.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, practised: list, now: datetime

@@ -1,4 +1,4 @@
-// Delete what is kept for a limited time, of any student, some at a time.
+// Delete nodes past their retention, of any student, some at a time.
 // mode: write
 // scope: service
 // params: tries_before: datetime, usage_before: datetime, jobs_before: datetime, limit: int

@@ -1,4 +1,4 @@
-// Those of some students whose session runs, of any institution.
+// List the given students whose session runs, of any institution.
 // mode: read
 // scope: service
 // params: students: list, now: datetime

@@ -1,4 +1,4 @@
-// Delete what is left of an observation whose memories are gone.
+// Delete the rest of an observation whose memories are deleted.
 // That is its job, the words of its concern, and that other memories come from it, too. The source stays, as formed.
 // No row, and nothing written, when the session has ended.
 // mode: write

@@ -1,4 +1,4 @@
-// Set a student's public key, and what the server vouches for it with.
+// Set a student's public key, and the server's seal of it.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, public_key: bytes, public_key_seal: bytes

@@ -6,7 +6,7 @@
 UNWIND $turn_ids AS turn_id
 MATCH (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: turn_id})
 MATCH (source)<-[:FORMED_FROM]-(memory:Memory {institution: $institution, student_id: $student_id})
-// What a surprise makes of a message is kept whatever consolidation says.
+// Memories that a surprise forms of a message are kept whatever consolidation decides.
 WHERE memory.role IN ['said', 'summary']
 RETURN turn_id, sum(CASE WHEN memory.considered = false THEN 1 ELSE 0 END) AS waiting,
        sum(CASE WHEN memory.consolidated THEN 1 ELSE 0 END) AS consolidated

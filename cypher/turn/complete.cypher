@@ -69,7 +69,7 @@ CALL (student) {
   MERGE (concern)-[:FORMED_FROM]->(source)
   MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: raised.entry.id})
   ON CREATE SET entry += raised.entry
-  // Told again, and surer, it matters more.
+  // Reported again, and surer, it matters more.
   SET entry.is_active = true,
       entry.importance = CASE WHEN entry.importance < raised.entry.importance THEN raised.entry.importance
                               ELSE entry.importance END

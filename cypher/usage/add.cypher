@@ -1,4 +1,4 @@
-// Add what a language model cost to the totals of a student and of the day, of the student and of all, and by the prompts that were asked.
+// Add a language model's usage to the totals of a student and of the day, of the student and of all, and by prompt.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, kind: str, usage: map, prompts: list of map, now: datetime

@@ -37,7 +37,7 @@ _DAY_LINE = re.compile(r"#day (?P<days>\d+)$")
 class Chat:
     """Messages of a student.
 
-    questions : by their text, the answer, empty where it was never told
+    questions : by their text, the answer, empty where it was never stated
     ends : by a message, the earlier ones of which something holds no more after it
     """
 
@@ -55,7 +55,7 @@ CHAT_SHARES = {
     "ended rightly": ("rightly", "ended"),
     "concerns": ("concerns", "messages"),
 }
-"""Each share with what is counted for it."""
+"""Each share with its counters."""
 
 
 def measure_chats(settings: Settings, file: Path | None) -> Figures:

@@ -43,11 +43,11 @@ DROPPED: Mapping[str, Callable[[Sequence[Memory]], Sequence[Memory]]] = {
     "oldest_first": lambda held: sorted(held, key=lambda memory: memory.timestamp, reverse=True),
     "information": lambda held: sorted(held, key=lambda memory: -memory.salience),
 }
-"""Orders by which memories are kept where they are dropped instead: those that come first stay."""
+"""Orders by which memories are kept where they are dropped instead: the first ones stay."""
 
 
 def measure_compression(settings: Settings, file: Path | None) -> Figures:
-    """Measure evidence recall after compression as a share of what it was before, and clustering.
+    """Measure evidence recall after compression as a share of the recall before, and clustering.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def measure_compression(settings: Settings, file: Path | None) -> Figures:
 
 
 async def _of_talk(gm: Graphmem, talk: Talk) -> list[dict[str, float]]:
-    """Compute shares of evidence found for each question of a talk, by what was done to the memories."""
+    """Compute shares of evidence found for each question of a talk, by treatment of the memories."""
     student = await observed(gm, talk)
     held = await student.memories()
     kept = {

@@ -29,7 +29,7 @@ RULE_COSINE, RULE_VALENCE = 0.5, 0.1
 CLASH = 0.5
 """Chance from which two statements clash."""
 RETIRING_RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
-"""Recalls at which the precision of retiring is told."""
+"""Recalls at which the precision of retiring is reported."""
 PRECISE = 0.85
 """Precision that retiring the older statement is wanted with."""
 
@@ -122,6 +122,6 @@ def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], en
 
 
 def _macro_f1(truth: Sequence[PairClass], guesses: Sequence[PairClass]) -> float:
-    """Mean F1 over all classes, also those that the file does not have."""
+    """Return the mean F1 over all classes, including the ones missing in the file."""
     given = ([str(each) for each in side] for side in (truth, guesses))
     return float(f1_score(*given, labels=[str(each) for each in PairClass], average="macro", zero_division=0.0))

@@ -56,7 +56,7 @@ GOLD_SHARES = {
     "questions_answered": ("answered", "questions"),
     "memories_per_gold": ("memories", "gold"),
 }
-"""Each share of reference memories with what is counted for it."""
+"""Each share of reference memories with its counters."""
 
 
 def measure_formation(settings: Settings, file: Path | None) -> Figures:
@@ -134,7 +134,7 @@ async def _play_session(
 
 @dataclass
 class Gold:
-    """One student's dialogues with reference memories, and counts of what was looked for and found of it."""
+    """One student's dialogues with reference memories, and counts of expected and found ones."""
 
     student: Learner
     statements: dict[str, dict[str, Any]]

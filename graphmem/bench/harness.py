@@ -161,7 +161,7 @@ class Learner:
         return index.latest(len(index))
 
     async def end(self) -> None:
-        """Close the running session, if any, and wait for what its end causes."""
+        """Close the running session, if any, and wait for the work that its end causes."""
         if self.open is not None:
             await close_session(self.gm, self.open, wait=True)
             self.open = None
@@ -249,7 +249,7 @@ def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
 
 
 def messages(file: Path | None) -> list[str]:
-    """Return real messages of students: those of a file, or those that ship."""
+    """Return real messages of students, from a file or from the shipped samples."""
     if file is None:
         return sorted({situation.answer for situation in read_situations()})
     return [turn.text for dialogue in load_dialogues(file) for turn in dialogue_turns(dialogue)]

@@ -1,4 +1,4 @@
-"""Cost of the integrity hash at 1,000 and 10,000 memories: of a write, of taking in what was written, of verifying.
+"""Cost of the integrity hash at 1,000 and 10,000 memories: of a write, of taking its note in, of verifying.
 
 A write with and without its note is the same transaction of two statements, in turn, on one student of a throwaway
 database. Everything runs in one process.
@@ -76,7 +76,7 @@ async def _of_guarded(gm: Graphmem, session: Session, ids: list[str]) -> Figures
         noted.append(await _seconds(write(note=True)))
         bare.append(await _seconds(write(note=False)))
     for _ in tracked(range(TAKEN), "Taking in"):
-        # Verifying would name what was written without a note.
+        # Verifying would name elements written without a note.
         await write(note=True)
         taken.append(await _seconds(integrity.take_in(gm.graph, session, gm.clock())))
     verified = [await _seconds(_verify(gm, session)) for _ in tracked(range(VERIFIED), "Verifying")]

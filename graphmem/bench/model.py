@@ -1,7 +1,7 @@
-"""What becomes of a language model's answers in the service: notes, links, ledger, alarms, and their cost (spec 17).
+"""Effects of a language model's answers in the service: notes, links, ledger, alarms, and their cost (spec 17).
 
-Shares are of what the model answered. A link arrives when the statement it names is said again, refined, ended, settled
-or in doubt afterwards; an instruction binds when it stands in the ledger as one.
+Shares are of the model's answers. A link arrives when the statement it names is repeated, refined, ended, settled or in
+doubt afterwards; an instruction binds when it stands in the ledger as one.
 """
 
 import asyncio
@@ -59,12 +59,12 @@ MODEL_SHARES = {
     "denied_silent": ("silent", "denied"),
     "signs_heard": ("heard", "signs"),
 }
-"""Each share with what is counted for it; a share of nothing is left out."""
+"""Each share with its counters; a share of nothing is left out."""
 MODEL_COUNTS = (*{whole: 1 for _, whole in MODEL_SHARES.values()}, "turns", "held", "ended", "alarmed", "added")
 
 
 class WatchedMind:
-    """A mind with its answers to the memory prompt, whether it denied danger of late, what it spent, and its pace.
+    """A mind with its answers to the memory prompt, whether it denied danger lately, its usage and its pace.
 
     paces : seconds to the first word of each reply, since it was asked
     """
@@ -109,11 +109,11 @@ def first_word(paces: list[float], on_token: OnToken | None = None) -> OnToken:
 
 @dataclass(frozen=True)
 class HeldOfStudent:
-    """What is held of a student.
+    """The stored memories of a student.
 
     memories : ids by their texts
     entries : categories of the ledger's entries by their texts
-    ended, again : ids of what has ended, and of what was said again
+    ended, again : ids of ended memories, and of repeated ones
     joined : pairs of memories between which there is an edge
     """
 
@@ -125,7 +125,7 @@ class HeldOfStudent:
 
 
 def measure_model(settings: Settings, file: Path | None) -> Figures:
-    """Play dialogues, by default those that ship, with the configured model.
+    """Play dialogues, by default the shipped ones, with the configured model.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def _results() -> dict[str, float]:
 
 
 async def _played(pupil: Learner, watched: WatchedMind, dialogue: Dialogue) -> Counter[str]:
-    """Play one dialogue; what the detector hears and the model denies, and which turns alarm."""
+    """Play one dialogue; count the detector's dangers, the ones the model denies, and the alarms of turns."""
     counts: Counter[str] = Counter()
     turns = dialogue_turns(dialogue)
     for place, turn in enumerate(turns):
@@ -224,7 +224,7 @@ async def _kept_of_student(pupil: Learner) -> HeldOfStudent:
 
 
 async def _counted(pupil: Learner, answers: Sequence[tuple[Remember, Notes]]) -> Counter[str]:
-    """Compare a student's notes with what is held of them."""
+    """Compare a student's notes with the stored memories."""
     kept, counts, said = await _kept_of_student(pupil), Counter[str](), set[str]()
     for question, notes in answers:
         said |= {notes.teach, *(lesson.text for _, lesson in notes.learned)}
@@ -244,7 +244,7 @@ def _text(question: Remember, place: int, note: Note) -> str:
 
 
 def _of_note(note: Note, text: str, kept: HeldOfStudent) -> Counter[str]:
-    """Return whether a note is held word for word, or says again what is, and stands in the ledger where it should."""
+    """Count whether a note is stored word for word or repeats a memory, and is in the ledger where it should be."""
     again = any(link.kind is LinkKind.SAME for link in note.links)
     counts = Counter(written=note.statement is not None and (again or text in kept.memories))
     if note.ledger is LedgerCategory.INSTRUCTION and note.scope is not Scope.OTHER:
@@ -255,7 +255,7 @@ def _of_note(note: Note, text: str, kept: HeldOfStudent) -> Counter[str]:
 
 
 def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -> str:
-    """Return the id of what a link names; empty where it is not held."""
+    """Return the id of the memory that a link names; empty where it is not stored."""
     if link.note is None:
         return link.known
     note = notes.of[link.note.message][link.note.note]
@@ -265,7 +265,7 @@ def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -
 
 
 def _arrives(link: Link, own: str, target: str, kept: HeldOfStudent) -> bool:
-    """Return whether what a link names shows its effect."""
+    """Return whether the memory that a link names shows its effect."""
     if link.kind is LinkKind.SAME:
         return target in kept.again
     if link.kind in (LinkKind.ENDS, LinkKind.SETTLES) or target not in kept.memories.values():

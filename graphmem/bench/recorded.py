@@ -77,7 +77,7 @@ async def match_baselines(gm: Graphmem, dialogues: Sequence[Dialogue], seed: int
 
 
 async def _would_match(gm: Graphmem, predicted: str, turn: DialogueTurn) -> bool:
-    """Return whether a prediction would count as matched by what a student said."""
+    """Return whether a prediction would count as matched by a student's message."""
     asked, at = turn.before or "", gm.clock()
     guess, said, before = await gm.embedder.embed([predicted, turn.text, asked])
     (reading,) = await gm.reader.read([turn.text])

@@ -136,7 +136,7 @@ def _labelled(where: str, row: dict[str, Any]) -> Labelled:
 
 
 class Detector:
-    """Finds danger, and keeps what the encoder told: the talk around a danger is the same for all."""
+    """Finds danger, caching the encoder's outputs: the talk around a danger is the same for all."""
 
     def __init__(self) -> None:
         self._known: dict[str, HeadScores] = {}

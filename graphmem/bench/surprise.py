@@ -1,4 +1,4 @@
-"""Surprise: life events told in the middle of real tutoring talk against its ordinary turns (spec 5).
+"""Surprise: life events inserted into real tutoring talk, against its ordinary turns (spec 5).
 
 Each event takes the place of one student message; before it stands the real talk. The prediction of a message is the
 student's message before it, as the offline mind's mostly are; pauses, which recordings do not have, are drawn about 40
@@ -39,7 +39,7 @@ SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
 A_PAUSE, PAUSES_VARY = 40.0, 0.5
 """Seconds between a student's messages, and the standard deviation of their logarithm."""
 PLACES = 3
-"""Places at which each event is told."""
+"""Places at which each event is inserted."""
 REFERENCE_FILE = SAMPLES / "surprise" / "reference.npy"
 """Hashes of the talks that the reference was made of."""
 GRAVE_BAND = "three"
@@ -51,7 +51,7 @@ TalkTurn = tuple[Author, str]
 
 @dataclass(frozen=True)
 class ScoredTurn:
-    """A student's message of a talk, what the models sensed and how it was scored.
+    """A student's message of a talk, with the models' outputs and its score.
 
     distance : in meaning, to the nearest message before it; None for the first
     """
@@ -79,7 +79,7 @@ def measure_surprise(_: Settings, file: Path | None) -> Figures:
 
 
 def surprise_figures(talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses) -> Figures:
-    """Return figures of events told in talks."""
+    """Return figures of events inserted into talks."""
     numbered = tracked(enumerate(talks), "Ordinary talk")
     ordinary = [turn.score for i, talk in numbered for turn in scored_turns(talk, senses, seed=i)]
     told = [
@@ -161,7 +161,7 @@ def _talk_or_event(row: dict[str, Any]) -> tuple[TalkTurn, ...] | str | None:
 
 
 def talk_hash(talk: Sequence[TalkTurn]) -> int:
-    """Return a hash of what was said in a talk, by which it is recognised."""
+    """Return a hash of a talk's texts, by which it is recognised."""
     return text_hash(*(text for _, text in talk))
 
 

@@ -34,7 +34,7 @@ UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
 
 @dataclass(frozen=True)
 class LabelledUtterance:
-    """A student's message and what a reader said it means; `ledger`, `kind` and `modality` may be None."""
+    """A student's message with a reader's labels; `ledger`, `kind` and `modality` may be None."""
 
     id: str
     text: str

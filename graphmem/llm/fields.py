@@ -17,7 +17,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def line(value: Any, most: int = 500) -> str:
-    """A text on one line, at most so many characters; empty for what is none."""
+    """Return a text on one line, at most so many characters; empty for a value that is no text."""
     text = " ".join(cleaned_quote(value).split()) if isinstance(value, str) else ""
     return text if len(text) <= most else abridged(text, most - len(" […]"))
 

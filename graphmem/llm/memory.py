@@ -48,7 +48,7 @@ FEWEST_WORDS = 3
 NOTE_STATEMENT_CHARACTERS = 500
 TOPICS, TRIGGERS, TAGS = 3, 8, 5
 NOTED_CONFIDENCE = 0.8
-"""Confidence in what a message says: guesses and hints are not asked for."""
+"""Confidence in a stated memory: guesses and hints are not asked for."""
 _KINDS = {
     "trait": (MemoryKind.TRAIT, Modality.SEMANTIC, None),
     "plan": (MemoryKind.TRAIT, Modality.EPISODIC, Aspect.PLAN),
@@ -176,7 +176,7 @@ class NotedTalk:
 
     @cached_property
     def numbers(self) -> frozenset[object]:
-        """Values of the numbers in it; those of "14/20" are 14, 20 and 0.7."""
+        """Values of the numbers in it; "14/20" gives 14, 20 and 0.7."""
         told = {quantity.value for text in self.words.splitlines() for quantity in quantities(text)}
         return frozenset({*told, *(int(digits) for digits in re.findall(r"\d{1,9}", self.words))})
 
@@ -278,7 +278,7 @@ def notes_of_answer(output: MemoryOutput, question: Remember) -> Notes:
 
 
 def _lessons(learned: str, question: Remember) -> Iterator[tuple[int, Lesson]]:
-    """What the newest violated expectation taught."""
+    """Return the lesson of the newest violated expectation."""
     places = [place for place, heard in enumerate(question.heard) if heard.violated is not None]
     if learned and places:
         tags = tuple(Doc(learned).key_phrases(TAGS)) or (_THE_STUDENT,)

@@ -1,4 +1,4 @@
-"""The memory prompt: a few turns of talk that are to be remembered, beside what is kept already (spec 7, 8, 17).
+"""The memory prompt: a few turns of talk to form memories of, beside the known memories (spec 7, 8, 17).
 
 The instructions never vary, so that a provider can cache them, and show no examples: models take examples for things
 they heard. What people wrote stands between tags with its angle brackets escaped, here each line of talk on one line,
@@ -44,7 +44,7 @@ class TalkLine:
 
 
 def talk_lines(heard: Sequence[Heard]) -> list[TalkLine]:
-    """Lines of talk: the messages, and what was said before and after each.
+    """Lines of talk: the messages, each with the messages before and after it.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def talk_lines(heard: Sequence[Heard]) -> list[TalkLine]:
 
 
 def _add(lines: list[TalkLine], speaker: str, text: str) -> None:
-    """Add what was said by somebody else, unless it stands there as the last line."""
+    """Add another speaker's message, unless it is the last line already."""
     if text.strip() and (not lines or lines[-1].text != text):
         lines.append(TalkLine(speaker, text))
 

@@ -69,7 +69,7 @@ class Form(Generic[Q, Output, T]):
     leaner : another schema where a question asks for less
     count : counts in the log what of an answer was mended or refused
     streamed : field of the answer that is passed on while it grows
-    temperature : 0 for what a job asks
+    temperature : 0 for questions of jobs
     """
 
     prompt: Callable[[Q], Prompt]
@@ -202,7 +202,7 @@ class LanguageMind:
 
 
 class _Call:
-    """One question under way, with what it costs: requests are counted when sent, tokens as they are reported."""
+    """One question under way, with its usage: requests are counted when sent, tokens as they are reported."""
 
     def __init__(
         self, mind: LanguageMind, question: Any, form: Form[Any, Any, Any], on_token: OnToken | None, end: float
@@ -217,7 +217,7 @@ class _Call:
 
     @property
     def usage(self) -> Usage:
-        """What was spent so far."""
+        """Return the usage so far."""
         return Usage.of(PromptUsage(self._name, self._calls, self._tokens_in, self._tokens_out, self._cost))
 
     async def answer(self) -> Any:
@@ -310,7 +310,7 @@ class _FieldStream:
         self._passed_on = ""
 
     async def listen(self, written: str) -> None:
-        """Pass on what is new in one request, a first or a repair; one that begins otherwise passes nothing on."""
+        """Pass on the new text of one request, a first or a repair; one that begins otherwise passes nothing on."""
         if len(self._passed_on) >= REPLY_CHARACTERS:
             return  # What follows is cut off in the end, and reading all of it at each piece would take minutes.
         try:
@@ -319,7 +319,7 @@ class _FieldStream:
             raise _ListenerFailed from error
 
     async def finish(self, output: BaseModel) -> None:
-        """Pass on what is still missing, where what was passed on is how the field begins."""
+        """Pass on the rest of the field, where the text passed on is its beginning."""
         await self._pass_on(getattr(output, self._name))
 
     async def _pass_on(self, text: str) -> None:
@@ -355,7 +355,7 @@ def _explained(error: Exception, timeout: float, usage: Usage) -> MindError:
 
 
 def request_settings(model: Model[Any], form: Form[Any, Any, Any], *, roomy: bool) -> ModelSettings:
-    """What is sent with a request; of a model that may think first the answer is not cut."""
+    """Return the settings of a request; the answer of a model that may think first is not cut."""
     settings = ModelSettings() if "max_retries" in model.unsupported_settings else ModelSettings(max_retries=0)
     if model.profile.get("thinking_always_enabled"):
         return settings

@@ -1,4 +1,4 @@
-"""Output modes: how a model is made to answer in JSON, and how the JSON is found in what it writes (spec 17).
+"""Output modes: the ways to make a model answer in JSON, and to find the JSON in its answer (spec 17).
 
 `schema` holds the answer to a JSON schema, `tool` makes it the argument of a tool, `object` asks for any JSON object,
 `text` for plain text with JSON in it; the last two show the schema in the instructions. Which one a server can do is
@@ -73,7 +73,7 @@ def parameters(mode: str, output: type[BaseModel]) -> ModelRequestParameters:
 
 
 def shown_schema(mode: str, output: type[BaseModel]) -> str:
-    """What the instructions say of the form of an answer; empty where the request holds it to a schema."""
+    """Return the instructions on the form of an answer; empty where the request enforces a schema."""
     if mode not in IN_WORDS:
         return ""
     schema = json.dumps(lean_schema(output), separators=(",", ":"))
@@ -81,7 +81,7 @@ def shown_schema(mode: str, output: type[BaseModel]) -> str:
 
 
 def written(response: ModelResponse) -> str:
-    """What a model wrote as its answer: the argument of a tool, else its text."""
+    """Return a model's answer: the argument of a tool, else its text."""
     for part in response.parts:
         if isinstance(part, ToolCallPart):
             return part.args_as_json_str()
@@ -91,7 +91,7 @@ def written(response: ModelResponse) -> str:
 
 
 def piece_of(event: AgentStreamEvent | ModelResponseStreamEvent) -> str:
-    """What an event of its stream adds to the answer."""
+    """Return the text that a stream event adds to the answer."""
     match event:
         case PartStartEvent(part=ThinkingPart(content=piece)):
             return f"<think>{piece}"
@@ -108,7 +108,7 @@ def piece_of(event: AgentStreamEvent | ModelResponseStreamEvent) -> str:
 
 
 def json_text(text: str) -> str:
-    """The JSON object in what a model wrote: without its thoughts, and without prose and fences around it.
+    """Return the JSON object in a model's answer: without its thoughts, and without prose and fences around it.
 
     Examples
     --------

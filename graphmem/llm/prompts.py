@@ -171,7 +171,7 @@ def _expectation_part(prediction: Prediction | None) -> str:
 
 
 def _look(question: Respond) -> str:
-    """What the model is to look at: possible danger, or that the reply is written."""
+    """Return the notice to the model of possible danger, or that the reply is written."""
     danger, care = question.danger, _CARE.format(help=question.help)
     kind = "" if danger is None else danger.kind.value.replace("_", " ")
     if question.written is not None:

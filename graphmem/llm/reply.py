@@ -91,7 +91,7 @@ def danger_named(text: str) -> Danger | None:
 
 
 def came_true(number: int, expected: Prediction | None) -> float | None:
-    """Chance that what was expected came true: 1 or 0 as the model says; None where nothing was expected."""
+    """Return the chance that the prediction came true: the model's 1 or 0; None where nothing was expected."""
     if expected is None or not expected.text:
         return None
     return float(0 < number <= 1 + len(expected.alternatives))
@@ -100,7 +100,7 @@ def came_true(number: int, expected: Prediction | None) -> float | None:
 def predicted(texts: list[str]) -> Prediction:
     """The likeliest of some messages that are expected, and the others, each text beginning with its chance.
 
-    Chances that are not told share what the told ones leave; chances that add up to more than 1 are scaled down.
+    Missing chances share the rest of the given ones; chances that add up to more than 1 are scaled down.
     """
     foreseen = [(_without_chance(text), _chance(text)) for text in texts]
     foreseen = [each for each in foreseen if each[0]][:MOST_FORESEEN]

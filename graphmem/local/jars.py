@@ -68,7 +68,7 @@ def parsed(text: str) -> JarLock:
     Parameters
     ----------
     text : str
-        Lines of path, sha256 and size in bytes; empty lines and those that start with `#` are ignored.
+        Lines of path, sha256 and size in bytes; empty lines and lines that start with `#` are ignored.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def _jar(line: str) -> Jar:
 def fetch(lock: JarLock, folder: Path, repository: str | None, report: Report) -> Path:
     """Make sure that every jar of a lock file lies in a folder, whole and right.
 
-    What is already there and right is not fetched again. Once all has been checked, a stamp holds the lock's
+    Jars already present and correct are not fetched again. Once all has been checked, a stamp holds the lock's
     hash, so that later calls look at names and sizes only (226 jars: 1 ms) and need no network.
 
     Parameters
@@ -113,7 +113,7 @@ def fetch(lock: JarLock, folder: Path, repository: str | None, report: Report) -
     repository : str or None
         Address of a Maven repository; None is the central one.
     report : callable
-        Told in words what happens.
+        Called with progress messages.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def fetch(lock: JarLock, folder: Path, repository: str | None, report: Report) -
     Raises
     ------
     SetupError
-        A jar that is not what the lock file says, no room, no right to write, no network; each with its remedy.
+        A jar that differs from the lock file, no room, no right to write, no network; each with its remedy.
     """
     stamp = folder / "verified"
     with clear_disk_errors(folder):
@@ -157,7 +157,7 @@ def _is_right(path: Path, jar: Jar) -> bool:
 
 
 def _remove_strays(folder: Path, wanted: set[str]) -> None:
-    """Remove what an interrupted fetch has left; also jars that would get onto the class path unasked."""
+    """Remove the remains of an interrupted fetch; also jars that would get onto the class path unasked."""
     for path in folder.iterdir():
         if path.is_file() and path.name not in wanted:
             path.unlink()
@@ -174,7 +174,7 @@ def download(jars: Sequence[Jar], folder: Path, repository: str | None, report: 
     repository : str or None
         Address of a Maven repository; None is the central one.
     report : callable
-        Told every few seconds how much has come.
+        Called every few seconds with the progress, in words.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def _downloader() -> Iterator[Callable[[str, str, object], None]]:
 
 @contextmanager
 def _clear_errors(place: str) -> Iterator[None]:
-    """Say in our words what can go wrong on the way."""
+    """Translate download errors into SetupError with a remedy."""
     import requests
 
     try:

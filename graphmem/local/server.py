@@ -211,7 +211,7 @@ def has_died(settings: Settings) -> bool:
 def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalNeo4j]:
     """A second, empty Neo4j in a temporary folder; stopped and removed at the end, also where this process is killed.
 
-    Its jars are those of the home in `settings`, fetched there if need be.
+    Its jars lie in the home in `settings`, fetched there if need be.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def _ports(settings: Settings, before: Record | None) -> tuple[int, int]:
         raise SetupError("GRAPHMEM_NEO4J_BOLT_PORT and GRAPHMEM_NEO4J_HTTP_PORT are the same: choose two ports.")
     last = {"bolt": before.bolt_port, "http": before.http_port} if before else {}
     known = {*wanted.values(), *last.values()}
-    # A free port may be one of those that are wanted, or were used: two of six others are left.
+    # A free port may be a wanted or a used one: two of six others are left.
     spare = dict(zip(wanted, [port for port in free_ports(6) if port not in known], strict=False))
     bolt, http = (
         wanted[name] or (last[name] if name in last and is_free(last[name]) else spare[name]) for name in wanted

@@ -1,4 +1,4 @@
-"""Scores told as chances."""
+"""Scores as probabilities."""
 
 from typing import Any, TypeVar, overload
 

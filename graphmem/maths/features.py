@@ -12,7 +12,7 @@ RATE_WINDOW = 600.0
 RATE_LEAST = 30.0
 """Seconds of a talk that has only begun: a second message after one second is no busy time yet."""
 SEGMENT_GAP = 3600.0
-"""Seconds between two messages from which on they belong to different sittings."""
+"""Seconds between two messages from which on they belong to different sessions."""
 
 
 def distance(known: Matrix, vector: Vector) -> float:
@@ -55,7 +55,7 @@ def emotion(valence: float, arousal: float) -> float:
 
 
 def recency(age: float) -> float:
-    """exp(-age / 5 minutes), age in seconds; 1 for what is not in the past.
+    """Return exp(-age / 5 minutes), age in seconds; 1 for a moment that is not in the past.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def recency(age: float) -> float:
 def messages_per_minute(times: Sequence[float], now: float) -> float:
     """Messages a minute over the ten minutes up to `now`, or over so much of them as there was a talk.
 
-    A talk of four minutes is as busy as what is said in them; averaged over ten it would always be a quiet one.
+    A talk of four minutes is averaged over its own length; averaged over ten it would always be a quiet one.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def messages_per_minute(times: Sequence[float], now: float) -> float:
 
 
 def sitting(times: Sequence[float], at: float) -> Sequence[float]:
-    """Messages of the sitting that a moment belongs to: between two of them less than an hour passes.
+    """Return the message times of a moment's session: less than an hour passes between two of them.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ HALF_LIFE = 7.0
 RESIDUE = 0.1
 """Share of a memory's salience that its gravity never falls below."""
 LIFT = 0.1
-"""Share of what is missing to 1 that being used gives back."""
+"""Share of the gap to 1 that one use restores."""
 SPEEDS = {
     Reliability.RELIABLE: 1.0,
     Reliability.UNCERTAIN: 1.5,
@@ -79,7 +79,7 @@ def gravity(last: float, days: float, *, salience: float, speed: float) -> float
 
 
 def boosted(now: float) -> float:
-    """Gravity after being used in a context: a tenth of what is missing to 1 is given back.
+    """Return the gravity after use in a context: a tenth of the gap to 1 is restored.
 
     Parameters
     ----------

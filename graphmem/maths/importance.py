@@ -20,7 +20,7 @@ class Features:
     recency : exp(-age / 5 min)
     heat : how busy the conversation is
     expertise : overlap with the companion's expertise and the concepts in work
-    novelty : distance in meaning to what was said before
+    novelty : distance in meaning to the messages before
     emotion : strength of feeling
     """
 
@@ -121,7 +121,7 @@ def threshold(messages_per_minute: float) -> float:
 
 
 def final(importance: float, surprise: float) -> float:
-    """importance * (1 + surprise), uncapped; what is compared with the threshold (spec 6)."""
+    """Return importance * (1 + surprise), uncapped: the score compared with the threshold (spec 6)."""
     return importance * (1.0 + surprise)
 
 

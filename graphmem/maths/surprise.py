@@ -32,7 +32,7 @@ FEW = 3
 SMALLEST_SPREAD = 0.25
 """Least standard deviation of lengths, as a share of their mean: short messages do not surprise by a letter."""
 TOLD_WEIGHT = 0.3
-"""Weight of what a message tells beside how it surprises."""
+"""Weight of a message's content beside its surprise."""
 OWN_COUNTS = 50
 """So many signals of the student's own count as much as all ordinary talk."""
 ORDINARY_FILE = Path(__file__).with_name("ordinary.json")
@@ -51,7 +51,7 @@ class History:
     gaps : seconds between the messages of the new one's author
     authors : one name a message
     lengths : characters of the messages of the new one's author
-    task : vector of what the talk is about, of shape (d,) and length 1; None where nobody said
+    task : embedding of the talk's task, of shape (d,) and length 1; None without a task
     """
 
     vectors: Matrix
@@ -114,7 +114,7 @@ def message_surprise(parts: MessageParts) -> float:
 
     Returns
     -------
-    float in [0, 1]: 0.4 semantic + 0.2 temporal + 0.2 author + 0.2 length, what is missing leaving its weight to the
+    float in [0, 1]: 0.4 semantic + 0.2 temporal + 0.2 author + 0.2 length, a missing part leaving its weight to the
     others; 0.5 where there is nothing to compare with
 
     Source: spec 5.
@@ -148,12 +148,12 @@ def prediction_error(match: float, chance: float = 1.0) -> float:
 
     Parameters
     ----------
-    match : float in [0, 1], chance that what was foreseen came true
-    chance : float in (0, 1], chance that was given to it, as a share of the likeliest alternative's
+    match : float in [0, 1], chance that the prediction came true
+    chance : float in (0, 1], predicted chance, as a share of the likeliest alternative's
 
     Returns
     -------
-    float in [0, 1]; what came true but was thought unlikely is an error, too
+    float in [0, 1]; a prediction that came true but was thought unlikely is an error, too
 
     Source: spec 4.
 
@@ -166,13 +166,13 @@ def prediction_error(match: float, chance: float = 1.0) -> float:
 
 
 def combined(message: float, error: float | None, told: float) -> float:
-    """Message surprise, prediction error and what is told, before the sum is calibrated.
+    """Return the weighted sum of message surprise, prediction error and content, before calibration.
 
     Parameters
     ----------
     message : float in [0, 1]
     error : float in [0, 1]; None without a prediction
-    told : float in [0, 1], the chance that what a message tells is grave
+    told : float in [0, 1], the chance that a message's content is grave
 
     Returns
     -------
@@ -283,7 +283,7 @@ def thresholds(corrections: Sequence[Correction] = ()) -> dict[Level, float]:
 
     Parameters
     ----------
-    corrections : sequence of Correction, what was said of surprises afterwards, oldest first
+    corrections : sequence of Correction, later verdicts on surprises, oldest first
 
     Returns
     -------
