@@ -19,11 +19,10 @@ from graphmem.model import (
     Reminder,
 )
 from graphmem.text.arithmetic import equations
-from graphmem.text.certainty import STATED_CONFIDENCE, confidence
 from graphmem.text.chunks import CHUNKED_WORDS, chunks
 from graphmem.text.clauses import answers_question
 from graphmem.text.comparisons import stated_comparisons
-from graphmem.text.discourse import content_words, relations
+from graphmem.text.discourse import relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.overrides import overrides
@@ -33,6 +32,8 @@ from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import is_kept_anyway, is_state, slot_of
 
+STATED_CONFIDENCE = 0.9
+"""Confidence in what a student states."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
 TASK_SHOWN = 200
@@ -232,9 +233,8 @@ def aspect_at_work(
     >>> aspect_at_work(doc_of(heard), heard, *read_now([heard.text])).value
     'misconception'
     """
-    asks = doc.text.rstrip().endswith("?")
     works = work_chance(reading.scores) >= (WORK_AT_TASK if heard.task else AT_WORK)
-    if heard.speaker is not None or asks or not works or len(doc.words) < STEP_WORDS:
+    if heard.speaker is not None or not works or len(doc.words) < STEP_WORDS:
         return None
     checked = [each.holds for each in equations(doc.text)] + [each.holds for each in stated_comparisons(doc.text)]
     if not all(checked):
@@ -269,7 +269,7 @@ def _memory(kept: _Kept, doc: Doc, heard: Heard, names: Sequence[Entity]) -> Ext
         words.text,
         modality,
         kind,
-        STATED_CONFIDENCE if kept.scores is None else confidence(words),
+        STATED_CONFIDENCE,
         slot if kind is MemoryKind.TRAIT or is_state(slot) else None,
         tuple(each for each in named if each.name.casefold() not in known),
         _topics(words),
@@ -289,5 +289,4 @@ def _sort(kept: _Kept) -> tuple[Modality, MemoryKind]:
 
 def _topics(doc: Doc) -> tuple[str, ...]:
     """Key phrases of a text, rarest first; bare numbers are no topic."""
-    phrases = doc.key_phrases(2 * TOPICS)
-    return tuple(phrase for phrase in phrases if content_words(Doc(phrase)))[:TOPICS]
+    return tuple(phrase for phrase in doc.key_phrases(2 * TOPICS) if Doc(phrase).stems)[:TOPICS]

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from graphmem.language.heads import HeadScores
 from graphmem.model import Heard, LedgerCategory, Reminder
-from graphmem.text.certainty import last_question
 from graphmem.text.clauses import is_fragment
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_model import ledger_category
@@ -16,6 +15,8 @@ from graphmem.text.sentences import SentenceSpan
 from graphmem.text.time_ranges import day_ahead
 from graphmem.text.words import word_rarity
 
+QUESTION_WORDS = 16
+"""Words of the longest question that an answer is kept with."""
 SUMMARY_CHARACTERS = 80
 """Longest summary; a longer one is cut between words."""
 SPAN_CHARACTERS = 600
@@ -108,6 +109,18 @@ def _bounded(reminder: Reminder, at: datetime) -> Reminder:
     if reminder.category is LedgerCategory.THREAT or (day := day_ahead(reminder.content, at)) is None:
         return reminder
     return replace(reminder, expires_at=day + ENTRY_HOLDS)
+
+
+def last_question(before: str) -> str:
+    """Return the last question of what was said before, for an answer that says too little alone; empty where long.
+
+    Examples
+    --------
+    >>> last_question("Hi! How was the trip? Tell me."), last_question("Hi!")
+    ('How was the trip?', '')
+    """
+    last = next((s.text.strip() for s in reversed(Doc(before).sentences) if s.text.rstrip().endswith("?")), "")
+    return last if 0 < len(last.split()) <= QUESTION_WORDS else ""
 
 
 def _answering(reminder: Reminder, asked: str) -> Reminder:

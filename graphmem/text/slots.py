@@ -2,11 +2,12 @@
 
 import re
 
-from graphmem.text.certainty import TYPE_CHARACTERS
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import ANIMALS, KIN, OCCUPATION_ENDINGS, SMALL_NUMBERS, base_kin
 from graphmem.text.stems import stem
 
+TYPE_CHARACTERS = 600
+"""Characters of a piece that are read: what it is, it says early."""
 OBJECT_WORDS = 3
 """Most words of what is liked, played or feared."""
 SHARE = 0.4
