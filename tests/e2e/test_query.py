@@ -56,7 +56,7 @@ async def test_rows_come_as_a_table_or_as_json(query: Query, gm: Graphmem, ann: 
     code, out, _ = await query("surprise_actions", *who, "--param", "limit=5", "--json")
     (actions,) = json.loads(out)
     assert (actions["episode"], actions["flashbulb"]) == ("episode-1", True)
-    assert [each["id"] for each in actions["reflections"]] == ["reflection-1-1"]
+    assert [each["id"] for each in actions["reflections"]] == ["reflection-1"]
     assert "oboe" not in out
     # This moment is meant where a query asks for one.
     code, out, _ = await query("memories_by_gravity", *who, "--param", "limit=5", "--json")
