@@ -236,7 +236,7 @@ async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, changed
     await run_jobs(asking(gm), ann.session)
     for verdict in (Verdict.WAS_NOT_IMPORTANT, Verdict.WAS_IMPORTANT):
         await correct_surprise(gm, ann.session, "episode-5", verdict, "So it was.")
-    question = (await list_questions(gm, ann.session))[0]
+    question = next(each for each in await list_questions(gm, ann.session) if each.id == "question-4")
     await answer_question(gm, ann.session, question.id, "I spread marmalade on half of a bread.")
     for name, known in before.items():
         assert await everything(gm, changed_pupils[name].who) == known
