@@ -20,6 +20,7 @@ from graphmem.local.server import LocalNeo4j
 from graphmem.model import MemoryRole, Who
 from graphmem.settings import Settings
 from graphmem.store import schema
+from graphmem.store.jobs import NO_SUCH_KIND
 from tests.conftest import Pupil, say
 from tests.graph.test_backup import at, emptied, opened
 from tests.support.remembering import asked
@@ -56,9 +57,15 @@ async def test_the_student_opens_with_the_password_and_everything_reads(old: Gra
     student = await students.find_student(old, ANN, session)
     assert student is not None
     assert student.display_name == "Annie"
-    # What waited is formed: a message, and a remark that was sealed for a locked student.
+    # What waited is formed: a message, and a remark that was sealed for a locked student. A surprise's response is no
+    # job any more: one that waited is kept and marked.
     await run_jobs(old, session)
-    assert await count(old, "MATCH (n:Job {institution: $i, student_id: $s}) WHERE n.state <> 'done'") == 0
+    left = await asked(
+        old,
+        ANN,
+        "MATCH (n:Job {institution: $i, student_id: $s}) WHERE n.state <> 'done' RETURN n.kind, n.state, n.error",
+    )
+    assert [(job["n.kind"], job["n.state"], job["n.error"]) for job in left] == [("surprise", "dead", NO_SUCH_KIND)]
     for question, word in {
         "Where is the marmalade hidden?": "marmalade",
         "What does Ann love to draw?": "comics",
