@@ -67,8 +67,6 @@ from graphmem.text.slots import slot_key, tells_attribute
 from graphmem.text.transcripts import own_words, spoken_lines
 from graphmem.validation import PAGE_SIZE, in_zone
 
-MESSAGES_AT_ONCE = 4
-"""Messages whose jobs are taken together, and from which on a mind that reads some together does so."""
 INFORMED = 0.7
 """Exponent by which the information of a text that somebody chose to have remembered becomes its share of the SNR.
 

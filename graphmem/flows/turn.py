@@ -6,6 +6,7 @@ version (spec 3).
 """
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -322,7 +323,7 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
         turns.list_turns(gm.graph, session), turns.list_ring(gm.graph, session, gm.settings.facts_kept)
     )
     task = (kept[-1].task or "") if kept else ""
-    said = [(message, _is_compared(gm, each, message)) for each in kept for message in _messages_of(each)]
+    said = [pair for each in kept for pair in _messages_of(gm, each)]
     compared = [doc_of(message).text for message, is_compared in said if is_compared]
     vectors = iter(await gm.embedder.embed([*compared, *([task] if task else [])]))
     return Unlocked(
@@ -337,11 +338,11 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     )
 
 
-def _messages_of(kept: StoredTurn) -> tuple[Message, ...]:
-    said = ((Author.COMPANION, kept.opener), (Author.STUDENT, kept.text), (Author.COMPANION, kept.reply))
-    return tuple(Message(author, text, kept.at) for author, text in said if text is not None)
-
-
-def _is_compared(gm: Graphmem, kept: StoredTurn, message: Message) -> bool:
-    """Return whether later messages are compared with this one; the offline mind's own replies say nothing new."""
-    return message.text is not kept.reply or kept.replied_by != gm.offline.name
+def _messages_of(gm: Graphmem, kept: StoredTurn) -> Iterator[tuple[Message, bool]]:
+    """Yield a turn's messages, each with whether later ones are compared with it: offline replies say nothing new."""
+    said = (
+        (Author.COMPANION, kept.opener, True),
+        (Author.STUDENT, kept.text, True),
+        (Author.COMPANION, kept.reply, kept.replied_by != gm.offline.name),
+    )
+    return ((Message(author, text, kept.at), compared) for author, text, compared in said if text is not None)

@@ -15,10 +15,10 @@ from itertools import groupby
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
 from graphmem.flows.budget import within_budget
-from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
+from graphmem.flows.formation import form_messages, form_observations
 from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.logs import log_ids
-from graphmem.model import CompressionTrigger, JobState, Session, Usage
+from graphmem.model import MESSAGES_AT_ONCE, CompressionTrigger, JobState, Session, Usage
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
 from graphmem.store.tampering import report

@@ -31,7 +31,17 @@ from graphmem.llm.providers import make_model
 from graphmem.llm.reply import REPLY_CHARACTERS, ForeseeOutput, ReplyOutput, predicted, response
 from graphmem.llm.summary import SummariseOutput, digests, summarise_prompt, summary_items
 from graphmem.metrics import model_notes
-from graphmem.model import Answer, MindQuestion, Predict, PromptUsage, Remember, Respond, Summarise, Usage
+from graphmem.model import (
+    MESSAGES_AT_ONCE,
+    Answer,
+    MindQuestion,
+    Predict,
+    PromptUsage,
+    Remember,
+    Respond,
+    Summarise,
+    Usage,
+)
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from graphmem.text.quoting import cleaned_quote
@@ -46,8 +56,6 @@ _TALKATIVE = (
 )
 REPLY_TEMPERATURE = 0.7
 """Temperature of replies, which need not be the same each time."""
-TOGETHER = 4
-"""Messages that one memory call reads."""
 JOB_PATIENCE = 3
 """Times the time limit that a job's question may take: nobody waits for it, and some models think long."""
 REFUSES_MODE = frozenset({400, 422, 501})
@@ -149,7 +157,7 @@ class LanguageMind:
     'openai:NAME'
     """
 
-    together = TOGETHER
+    together = MESSAGES_AT_ONCE
     failing: str | None = None
 
     def __init__(self, settings: Settings) -> None:

@@ -12,6 +12,9 @@ from graphmem.model.uncertainty import PairVerdict, StatementPair
 
 T_co = TypeVar("T_co", covariant=True)
 
+MESSAGES_AT_ONCE = 4
+"""Messages whose jobs are taken together, and that a mind which reads some together remembers in one question."""
+
 
 class OnFailure(StrEnum):
     """Retry policy of a question that a language model does not answer."""

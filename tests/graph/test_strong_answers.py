@@ -12,13 +12,12 @@ from graphmem.app import Graphmem
 from graphmem.bench.harness import LONG_SESSIONS, Learner, learner
 from graphmem.flows.context import context
 from graphmem.flows.findings import Incoming
-from graphmem.flows.formation import MESSAGES_AT_ONCE
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.surprise import responses_by_episode
 from graphmem.flows.turn import handle_turn
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Level, TurnOutcome
+from graphmem.model import MESSAGES_AT_ONCE, Level, TurnOutcome
 from tests.support.language import with_model
 from tests.support.llm_server import LINE, Json, Seen, llm_server
 from tests.support.recorded_model import RECORDED

@@ -15,11 +15,10 @@ from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.flows.context import context
-from graphmem.flows.formation import MESSAGES_AT_ONCE
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Memory, MemoryRole, Session
+from graphmem.model import MESSAGES_AT_ONCE, Memory, MemoryRole, Session
 from graphmem.text.doc import Doc
 from graphmem.text.tokens import count_tokens
 from tests.support.llm_server import LINE, Json, LlmServer, Seen
