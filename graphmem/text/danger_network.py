@@ -1,8 +1,8 @@
-"""What tells danger from what only sounds like it: small networks that read the few messages that may be danger.
+"""Networks that tell danger from what only sounds like it; they read the few messages that may be danger.
 
-Both have layers of their own, which have learned nothing but danger. One reads English and began as the shipped
-embedder; the other reads what is not English, above words of all languages, and began as multilingual-e5-small.
-`scripts/make_danger.py` makes both; their figures stand in `danger.json`.
+One reads English: layers that began as the shipped embedder's and have learned nothing but danger since. The other
+reads other languages: words and lower layers of multilingual-e5-small, above which only the head has learned.
+`scripts.train` makes both (`danger`, `danger_languages`); their figures stand in `danger.json`.
 """
 
 from dataclasses import dataclass, field

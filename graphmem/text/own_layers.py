@@ -1,6 +1,6 @@
 """Networks with layers of their own above known words: they read a text, or two together.
 
-The words are the shipped embedder's, or lie in the folder of the layers. `scripts/pair_network.py` trains and builds
+The words are the shipped embedder's, or lie in the folder of the layers. `scripts/train/networks.py` trains and builds
 the layers for those who ask: `graphmem.text.pair_network`, `graphmem.text.danger_network`.
 """
 

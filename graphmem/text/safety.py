@@ -4,8 +4,8 @@ A message is read in passages: windows of its sentences, their words undisguised
 What the encoder tells of a passage (`graphmem.language`) says whether it may be danger; what has learned nothing but
 danger (`graphmem.text.danger_network`) reads those few again. A passage in another language than English is judged by a
 network of the same kind above words of all languages. Beside them stand plain signs that must never be missed
-(`graphmem.text.danger_signs`). The gravest passage counts. Made by `scripts/make_safety.py`; its figures on untouched
-rows stand beside the network.
+(`graphmem.text.danger_signs`). The gravest passage counts. Made by `python -m scripts.train danger`; its figures on
+untouched rows stand beside the network.
 """
 
 import json
@@ -165,7 +165,7 @@ def passages(text: str, asked: str = "") -> tuple[SafetyPassage, ...]:
     """
     clear = in_plain_words(text)
     whole = windows(clear)
-    texts = [_told_once(text) for each in whole for text in (each, beside_fiction(each)) if text]
+    texts = [_without_repeats(text) for each in whole for text in (each, beside_fiction(each)) if text]
     found = [_passage(each, is_window=len(whole) > 1) for each in texts]
     if asked and (statement := told_with_question(asked, clear[:WINDOW])) is not None:
         found.append(SafetyPassage(statement.text, is_read=False) if statement.denied else _passage(statement.text))
@@ -177,8 +177,8 @@ def _passage(text: str, *, is_window: bool = False) -> SafetyPassage:
     return SafetyPassage(text, english, not english, is_window)
 
 
-def _told_once(text: str) -> str:
-    """Each word of a text once, where it only repeats a few."""
+def _without_repeats(text: str) -> str:
+    """Return each word of a text once, where it only repeats a few."""
     words = text.split()
     once = dict.fromkeys(words)
     return " ".join(once) if len(once) * MOSTLY_REPEATED < len(words) else text

@@ -16,6 +16,7 @@ from graphmem.samples import SAMPLES
 from graphmem.text.affect import AFFECT_FILE
 from graphmem.text.answering import ANSWERING_FOLDER
 from graphmem.text.contradiction import CONTRADICTION_FOLDER
+from graphmem.text.danger_network import ENGLISH_FOLDER, LANGUAGES_FOLDER
 from graphmem.text.embedder import EMBEDDER_FOLDER
 from graphmem.text.ending import ENDING_FOLDER
 from graphmem.text.ledger_model import LEDGER_FOLDER
@@ -42,6 +43,8 @@ MODELS = {
     "contradiction": Model(CONTRADICTION_FOLDER, "contradiction.json", torch=True),
     "answering": Model(ANSWERING_FOLDER, "figures.json", torch=True),
     "ending": Model(ENDING_FOLDER, "figures.json", torch=True),
+    "danger_languages": Model(LANGUAGES_FOLDER),
+    "danger": Model(ENGLISH_FOLDER, "danger.json"),
     "affect": Model(AFFECT_FILE.parent, "figures.json"),
     "boundaries": Model(BOUNDARY_FILE.parent, "figures.json"),
     "profile": Model(PROFILE_FILE.parent, "figures.json"),
@@ -59,10 +62,15 @@ def main() -> None:
     parser.add_argument("name", choices=MODELS)
     parser.add_argument("--data", type=Path, required=True, help="folder of the shared sets")
     parser.add_argument("--folder", type=Path, help="folder of the model; by default where it ships")
-    parser.add_argument("--original", type=Path, default=Path("build/original"), help="folder of all-MiniLM-L6-v2")
+    parser.add_argument(
+        "--original",
+        type=Path,
+        default=Path("build/original"),
+        help="model to cut from",
+    )
     parser.add_argument("--batches", type=int, default=1000, help="batches learned from by the encoder")
     parser.add_argument("--checkpoint", type=Path, default=Path("build"), help="folder kept from run to run")
-    parser.add_argument("--head", help="of the encoder, fitted anew alone; of answering: weights")
+    parser.add_argument("--head", help="of the encoder, fitted anew alone; of answering: weights; of danger: english")
     given = vars(parser.parse_args())
     name = given.pop("name")
     model = MODELS[name]

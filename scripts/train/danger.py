@@ -1,17 +1,13 @@
-"""Make the detector of danger (`graphmem/text/safety.py`): its networks, what they weigh, thresholds, figures, sample.
+"""The detector of danger (`graphmem/text/safety.py`): the weights of its voices, thresholds, figures, sample.
 
-    pip install torch
-    python scripts/make_danger.py --data DATA [--train]
-
-To be run after `python -m scripts.train` and `make_languages.py`, which makes the network of other languages. That of
-English, six layers that tell danger from what only sounds like it, is trained further from where it stands. Thresholds
-are chosen on rows that neither the encoder nor a network has learned from. A fifth of DATA and of the written families
-(by the hash of their group) and the second file of small talk are only tested on, like what people report of others.
+To be made after the encoder and after `danger_languages`, the network of other languages. The network of English, six
+layers that tell danger from what only sounds like it, is trained further from where it stands with `--head english`.
+Thresholds are chosen on rows that neither the encoder nor a network has learned from. A fifth of the shared set and
+of the written families (by the hash of their group) and the second file of small talk are only tested on, like what
+people report of others.
 """
 
-import argparse
 import hashlib
-import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from train.sources import DATA, lines
 
 from graphmem.bench.scores import auroc
 from graphmem.bench.talks import is_held_out, save_trained, text_hash, trained_hashes
@@ -33,6 +28,8 @@ from graphmem.text.danger_network import CONCERNS, ENGLISH_FOLDER, LANGUAGES_FOL
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.language import may_be_english
 from graphmem.text.safety import DANGER_FILE, DangerModel
+
+from .options import WRITTEN, Figures, Options, lines, write_lines
 
 LABELLED = ("safety", "personal", "others", "everyday", "warm", "school_talk", "languages", "reports")
 """Files of labelled messages."""
@@ -94,7 +91,7 @@ class Row:
 def read_all(data: Path) -> list[Row]:
     """Read messages of danger and look-alikes, then ordinary talk, each text once."""
     rows: dict[str, Row] = {}
-    for path in (data / "safety" / "safety.jsonl", *(DATA / f"{name}.jsonl" for name in LABELLED)):
+    for path in (data / "safety" / "safety.jsonl", *(WRITTEN / f"{name}.jsonl" for name in LABELLED)):
         for each in lines(path):
             group = each.get("group", each["id"])
             rows[each["text"]] = Row(each["text"], each["concern"], each["urgency"], each["who"], path.stem, group)
@@ -115,16 +112,16 @@ def harmless(data: Path) -> Iterator[tuple[str, str, str]]:
     for each in lines(data / "understanding" / "utterances.jsonl"):
         if each["source"] == "written" and each["ledger"] != "threat":
             yield each["text"], "written", each["id"]
-    typed = (each["said"] for each in lines(DATA / "sloppy.jsonl"))
+    typed = (each["said"] for each in lines(WRITTEN / "sloppy.jsonl"))
     # What is a secret may be danger.
-    clauses = (each["text"] for each in lines(DATA / "ledger.jsonl") if each.get("ledger") != "secret")
+    clauses = (each["text"] for each in lines(WRITTEN / "ledger.jsonl") if each.get("ledger") != "secret")
     yield from ((text, "ordinary", text) for text in (*typed, *clauses, *told_before()))
-    yield from ((each["text"], TRICKY, each["text"]) for each in lines(DATA / "ordinary.jsonl"))
+    yield from ((each["text"], TRICKY, each["text"]) for each in lines(WRITTEN / "ordinary.jsonl"))
 
 
 def told_before() -> Iterator[str]:
     """Yield questions for what was told, and what students told in their own words, where that worries nobody."""
-    for student in lines(DATA / "recollections.jsonl"):
+    for student in lines(WRITTEN / "recollections.jsonl"):
         yield from (asked["q"] for asked in student["questions"])
         # Those of the first students were not looked at for worries.
         if "worrying" in student:
@@ -134,45 +131,41 @@ def told_before() -> Iterator[str]:
 
 def train(rows: Sequence[Row]) -> None:
     """Train the network of English further, on one core, and write it."""
-    import onnx
     import torch
-    from layers import SEED, SMOOTHING, fit, of_like_length, typed
-    from pair_network import OwnLayers, Words, build
     from torch import Tensor
     from torch.nn import functional
 
+    from .networks import train_own_layers
+    from .tower import SMOOTHING, of_like_length, typed
+
     torch.set_num_threads(1)
-    torch.manual_seed(SEED)
-    network, words, own = OwnLayers(ENGLISH_FOLDER / "model.onnx"), Words(), english_rows(rows)
-    known = trained_hashes(DANGER_FILE.with_name("trained.npy"))
+    own, known = english_rows(rows), trained_hashes(DANGER_FILE.with_name("trained.npy"))
     new = [row for row in own if text_hash(row.text) not in known]
 
     def batches(rng: random.Random) -> Iterator[list[tuple[str, Row]]]:
         met = new * NEW + rng.sample(own, min(OLD, len(own)))
         return of_like_length([(typed(row.text, rng), row) for row in [*met, *among_others(met, rng)]], rng)
 
-    def error(items: Sequence[tuple[str, Row]]) -> Tensor:
-        output = network(*words([(text, None) for text, _ in items]))
-        kinds = torch.tensor([CONCERNS.index(row.concern) for _, row in items])
-        total = functional.cross_entropy(output[:, : len(CONCERNS)], kinds, label_smoothing=SMOOTHING)
-        danger = [i for i, (_, row) in enumerate(items) if row.urgency]
+    def loss(answers: Tensor, met: Sequence[Row]) -> Tensor:
+        kinds = torch.tensor([CONCERNS.index(row.concern) for row in met])
+        total = functional.cross_entropy(answers[:, : len(CONCERNS)], kinds, label_smoothing=SMOOTHING)
+        danger = [i for i, row in enumerate(met) if row.urgency]
         if not danger:
             return total
-        urgency = torch.tensor([items[i][1].urgency - 1 for i in danger])
-        other = torch.tensor([float(items[i][1].who == "other") for i in danger])
-        part, share = output[danger][:, len(CONCERNS) :], len(danger) / len(items)
+        urgency = torch.tensor([met[i].urgency - 1 for i in danger])
+        other = torch.tensor([float(met[i].who == "other") for i in danger])
+        part, share = answers[danger][:, len(CONCERNS) :], len(danger) / len(met)
         total = total + share * URGENT_WORTH * functional.cross_entropy(part[:, :URGENCIES], urgency)
         return total + share * OTHER_WORTH * functional.binary_cross_entropy_with_logits(part[:, -1], other)
 
-    fit(network, 1, batches, error)
-    onnx.save(build(network), ENGLISH_FOLDER / "model.onnx")
+    train_own_layers(ENGLISH_FOLDER, 1, batches, lambda item: (item[0], None), loss)
 
 
 def english_rows(rows: Sequence[Row]) -> list[Row]:
     """Return what English is learned from: all that may look like danger to the encoder, and some ordinary talk."""
     rng = random.Random(0)
     talk, small, plain = ([row for row in rows if row.source == name] for name in ("talk", "tiage", "ordinary"))
-    said = (each for chat in lines(DATA / "chats.jsonl") for each in chat["messages"] if not each.startswith("#"))
+    said = (each for chat in lines(WRITTEN / "chats.jsonl") for each in chat["messages"] if not each.startswith("#"))
     plain += [Row(each, "none", 0, "none", "chats", each) for each in said]
     read = read_now([row.text for row in plain])
     doubtful = [row for row, each in zip(plain, read, strict=True) if danger_odds(each.scores) >= ASKED]
@@ -255,17 +248,13 @@ def write_sample(rows: Sequence[Row]) -> None:
             {"id": r.group, "text": r.text, "concern": r.concern, "urgency": r.urgency, "who": r.who}
             for r in own[: SMALL_TALK_SAMPLE if source == "tiage" else None]
         ]
-        text = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in written)
-        (SAMPLES / "safety" / f"{name}.jsonl").write_text(text, "utf-8")
+        write_lines(SAMPLES / "safety" / f"{name}.jsonl", written)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--train", action="store_true", help="train the network of English further before")
-    args = parser.parse_args()
-    everything = read_all(args.data)
-    if args.train:
+def make(given: Options) -> Figures:
+    """Set thresholds, write the sample; with `head`, train the network of English further before."""
+    everything = read_all(given.data)
+    if given.head is not None:
         train([row for row in everything if row.part == "learn"])
     learned = trained_hashes(ENCODER_FOLDER / "trained.npy")
     # What is not English the encoder does not judge, so it may have learned from it.
@@ -276,13 +265,8 @@ def main() -> None:
     model, scores, found = judged.model()
     test = ~judged.chooses
     parts = {"chosen on": ~test, "test, English": test & judged.english, "test, others": test & ~judged.english}
-    told = {name: judged.figures(scores, found, among) for name, among in parts.items()}
-    told["test, signs alone"] = judged.figures(scores, judged.signs, test)
-    DANGER_FILE.write_text(json.dumps({"model": asdict(model)} | told, indent=1) + "\n", "utf-8")
-    save_trained(DANGER_FILE.with_name("trained.npy"), [(row.text,) for row in everything if row.part != "test"])
+    figures = {name: judged.figures(scores, found, among) for name, among in parts.items()}
+    figures["test, signs alone"] = judged.figures(scores, judged.signs, test)
+    save_trained(given.folder / "trained.npy", [(row.text,) for row in everything if row.part != "test"])
     write_sample(everything)
-    print(json.dumps(told, indent=1))
-
-
-if __name__ == "__main__":
-    main()
+    return {"model": asdict(model)} | figures
