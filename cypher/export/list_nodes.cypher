@@ -7,35 +7,7 @@ MATCH (session:OpenSession {institution: $institution, student_id: $student_id, 
 WHERE session.expires_at > $now
 MATCH (student:Student {institution: $institution, id: $student_id})
 CALL () {
-  MATCH (node:Student {institution: $institution, id: $student_id}) RETURN node
-  UNION ALL
-  MATCH (node:Companion {institution: $institution, student_id: $student_id}) RETURN node
-  UNION ALL
-  MATCH (node:Memory {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Fact {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:LedgerEntry {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Uncertainty {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Concern {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Question {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Reflection {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Turn {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Source {institution: $institution, student_id: $student_id})
-  WHERE node.kind IS NOT NULL AND node.ref IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Entity {institution: $institution, student_id: $student_id}) WHERE node.key IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Compression {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-  UNION ALL
-  MATCH (node:Usage {institution: $institution, student_id: $student_id})
-  WHERE node.day IS NOT NULL AND node.kind IS NOT NULL RETURN node
+  EACH(exported) MATCH NODES RETURN node
   UNION ALL
   MATCH (node:Job {institution: $institution, student_id: $student_id})
   WHERE node.id IS NOT NULL AND node.state IN ['waiting', 'dead'] AND node.payload IS NOT NULL RETURN node

@@ -5,29 +5,7 @@
 // returns: type: str, from_labels: list of str, from: map, to_labels: list of str, to: map, properties: map
 CALL () {
   CALL () {
-    MATCH (node:Student {institution: $institution, id: $student_id}) RETURN node
-    UNION ALL
-    MATCH (node:Companion {institution: $institution, student_id: $student_id}) RETURN node
-    UNION ALL
-    MATCH (node:Memory {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Fact {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:LedgerEntry {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Uncertainty {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Concern {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Question {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Reflection {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Compression {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Entity {institution: $institution, student_id: $student_id}) WHERE node.key IS NOT NULL RETURN node
-    UNION ALL
-    MATCH (node:Source {institution: $institution, student_id: $student_id}) WHERE node.kind IS NOT NULL AND node.ref IS NOT NULL RETURN node
+    EACH(hashed) MATCH NODES RETURN node
   }
   MATCH (node)-[edge]->()
   RETURN edge

@@ -6,46 +6,7 @@
 CALL () {
   // The relationships are followed in one place: a plan of each label's own takes long to make.
   CALL () {
-    UNWIND $places.Memory AS place
-    MATCH (node:Memory {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Fact AS place
-    MATCH (node:Fact {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.LedgerEntry AS place
-    MATCH (node:LedgerEntry {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Uncertainty AS place
-    MATCH (node:Uncertainty {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Concern AS place
-    MATCH (node:Concern {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Question AS place
-    MATCH (node:Question {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Reflection AS place
-    MATCH (node:Reflection {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Compression AS place
-    MATCH (node:Compression {institution: $institution, student_id: $student_id, id: place[0]})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Source AS place
-    WITH place, split(place[0], ':')[0] AS of_kind
-    MATCH (node:Source {institution: $institution, student_id: $student_id, kind: of_kind, ref: substring(place[0], size(of_kind) + 1)})
-    RETURN node, place[1] AS kind
-    UNION ALL
-    UNWIND $places.Companion AS place
-    MATCH (node:Companion {institution: $institution, student_id: $student_id})
-    RETURN node, place[1] AS kind
+    EACH(hashed) UNWIND $places.NODE_LABEL AS place WITH place[0] AS id, place[1] AS kind MATCH (node:NODE) RETURN node, kind
   }
   MATCH (node)-[edge]-() WHERE type(edge) = kind
   RETURN edge

@@ -18,9 +18,9 @@ from graphmem.model import Integrity, Who
 from graphmem.sealing import SEALING_OFF, public_key_seal
 from graphmem.store import overlays
 from graphmem.store.graph import Graph, Row, Touched, Transaction
-from graphmem.store.nodes import NODE_KINDS, from_row
+from graphmem.store.nodes import NODE_KINDS, STUDENT_LABELS, from_row, key_of
 
-INSIDE = frozenset(label for label, kind in NODE_KINDS.items() if kind.hashed)
+INSIDE = STUDENT_LABELS["hashed"]
 """Labels of the nodes that the hash covers."""
 EDGES_OUTSIDE = frozenset({"OPENED", "SAID", "EXPERIENCES", "LIVED"})
 """Relationships that the hash does not cover: of a running session, and to episodes."""
@@ -166,7 +166,7 @@ def _node_element(row: Row) -> tuple[str, Mapping[str, Any]]:
         # Of a student it covers declared properties only: the others serve sessions and the manifest itself.
         outside |= properties.keys() - {each.name for each in kind.fields}
     inside = {name: value for name, value in properties.items() if name not in outside}
-    return manifest.node_name(label, row["id"]), inside | {manifest.LABELS: sorted(row["labels"])}
+    return manifest.node_name(label, key_of(label, properties)), inside | {manifest.LABELS: sorted(row["labels"])}
 
 
 def _edge_elements(rows: Iterable[Row], who: Who) -> list[tuple[str, Mapping[str, Any]]]:
@@ -185,13 +185,11 @@ def _end(labels: Sequence[str], node: Mapping[str, Any], who: Who) -> str | None
     label = next((each for each in labels if each in INSIDE or each == "Concept"), None)
     if label is None:
         return None
+    node_id = str(node["id"]) if label == "Concept" else key_of(label, node)
     if label == "Student":
-        return manifest.node_name(label, "student" if node["id"] == who.student_id else f"student {node['id']}")
-    if label == "Source":
-        return manifest.node_name(label, f"{node['kind']}:{node['ref']}")
-    own = label == "Concept" or node["student_id"] == who.student_id
-    node_id = node["key"] if label == "Entity" else node["id"]
-    return manifest.node_name(label, str(node_id) if own else f"{node['student_id']} {node_id}")
+        return manifest.node_name(label, node_id if node["id"] == who.student_id else f"{node_id} {node['id']}")
+    own = label in ("Concept", "Source") or node["student_id"] == who.student_id
+    return manifest.node_name(label, node_id if own else f"{node['student_id']} {node_id}")
 
 
 def _opened_pages(root: Root, who: Who, rows: Iterable[Row]) -> Pages:

@@ -710,11 +710,30 @@ USAGE_NODE = _node_kind(
     Field("prompt", Name | None),
     *_USED,
     hashed=False,
+    keyed=("day", "kind"),
 )
 NODE_KINDS: Mapping[str, NodeKind] = {
     each.label: each for each in tuple(globals().values()) if isinstance(each, NodeKind)
 }
 """The kinds of nodes of a student by their labels."""
+_KEPT: dict[str, tuple[str, ...]] = {
+    "StudentBudget": ("day",),
+    "ManifestPage": ("number",),
+    "ManifestNote": (),
+    "TamperedValue": ("label", "node_id", "field"),
+}
+_PASSING: dict[str, tuple[str, ...]] = {
+    "OpenSession": ("id",),
+    "Reservation": ("job_id", "day"),
+    "PasswordTry": ("caller",),
+}
+STUDENT_LABELS: Mapping[str, tuple[str, ...]] = {
+    "hashed": tuple(label for label, kind in NODE_KINDS.items() if kind.hashed),
+    "exported": tuple(label for label in NODE_KINDS if label != "Job"),
+    "kept": (*NODE_KINDS, *_KEPT),
+    "all but Student": (*tuple(NODE_KINDS)[1:], *_KEPT, *_PASSING),
+}
+"""Labels of a student's nodes: covered by the integrity hash, exported, backed up, and deleted one batch at a time."""
 
 
 def pattern(label: str, given: str) -> str:
@@ -723,7 +742,7 @@ def pattern(label: str, given: str) -> str:
     Parameters
     ----------
     label : str, kind of the node
-    given : str, the expression that gives its key
+    given : str, the expression that gives what `key_of` returns
 
     Examples
     --------
@@ -732,17 +751,48 @@ def pattern(label: str, given: str) -> str:
     >>> pattern("Student", "row.from")
     'Student {institution: $institution, id: $student_id}'
     """
-    found = {"institution": "$institution", "student_id": "$student_id"} | dict.fromkeys(("id", "key"), given)
+    kind = f"split({given}, ':')[0]"
+    found = {"institution": "$institution", "student_id": "$student_id", "id": given, "key": given}
+    found |= {"kind": kind, "ref": f"substring({given}, size({kind}) + 1)"}
     if label == "Student":
         found["id"] = "$student_id"
     return f"{label} {{{', '.join(f'{name}: {found[name]}' for name in keys(label))}}}"
+
+
+def all_of(label: str, name: str) -> str:
+    """Return what matches every node of a student of some label in Cypher, by the index of the label.
+
+    Examples
+    --------
+    >>> all_of("Entity", "node")
+    '(node:Entity {institution: $institution, student_id: $student_id}) WHERE node.key IS NOT NULL'
+    """
+    if label == "Student":
+        return f"({name}:{pattern(label, '')})"
+    there = " AND ".join(f"{name}.{each} IS NOT NULL" for each in keys(label)[2:])
+    owned = f"({name}:{label} {{institution: $institution, student_id: $student_id}})"
+    return f"{owned} WHERE {there}" if there else owned
 
 
 def keys(label: str) -> tuple[str, ...]:
     """Return the properties by which a node of a kind is found, which have an index in this order."""
     if label in ("Student", "Concept"):
         return ("institution", "id")
-    return ("institution", "student_id", *NODE_KINDS[label].keyed)
+    own = NODE_KINDS[label].keyed if label in NODE_KINDS else (_KEPT | _PASSING)[label]
+    return ("institution", "student_id", *own)
+
+
+def key_of(label: str, properties: Mapping[str, Any]) -> str:
+    """Return what is unique of a student's node of a kind.
+
+    Examples
+    --------
+    >>> key_of("Source", {"kind": "lesson", "ref": "l-1"}), key_of("Student", {"id": "ann"})
+    ('lesson:l-1', 'student')
+    """
+    if label in ("Student", "Companion"):
+        return label.lower()
+    return ":".join(str(properties[name]) for name in NODE_KINDS[label].keyed)
 
 
 def kind_of(labels: Sequence[str] | frozenset[str]) -> str | None:

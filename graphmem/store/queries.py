@@ -15,6 +15,10 @@ for its label and the properties of its index::
 
     // nodes: Memory, Uncertainty
 
+A line `EACH(hashed) ...` stands for a union of that line for each label of a set of `STUDENT_LABELS` in
+`graphmem/store/nodes.py`; in it `NODES` stands for what matches every `node` of the label by its index, `NODE` for what
+matches that of `id`.
+
 `mode: read, planned` marks a statement of a first conversation, from enrolment to a context and the jobs: it is planned
 when a process starts, and never anew. Each starts at an index, whatever the database holds: statistics teach it
 nothing, and planned anew with few open sessions some would read all of them.
@@ -31,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.errors import QueryError
-from graphmem.store.nodes import keys, pattern
+from graphmem.store.nodes import STUDENT_LABELS, all_of, keys, pattern
 
 # A wheel carries the folder inside the package; in a checkout it lies beside it.
 _INSTALLED = Path(__file__).parents[1] / "cypher"
@@ -46,6 +50,7 @@ SCOPES: Mapping[str, frozenset[str]] = {
 }
 _HEADER = re.compile(r"^//\s*(mode|scope|params|returns):[ \t]*(.*)$", re.MULTILINE)
 _NODES = re.compile(r"^// nodes: (.*)\n", re.MULTILINE)
+_EACH = re.compile(r"^( *)EACH\(([\w ]+)\) (.*)$", re.MULTILINE)
 _PLACE = re.compile(r"\b(NODE|FROM|TO)(|_LABEL|_INDEX)\b")
 _GIVEN_AS = {"NODE": "row.id", "FROM": "row.from", "TO": "row.to"}
 _DECLARED_NAME = re.compile(r"(?:^|,)\s*(\w+)\s*:")
@@ -167,17 +172,30 @@ def _for_kinds(name: str, source: str) -> Iterator[tuple[str, str]]:
     """Yield a statement by its name, once for each kind of nodes that it serves."""
     kinds = _NODES.search(source)
     if kinds is None:
-        yield name, source
+        yield name, _EACH.sub(_union, source)
         return
     for served in kinds[1].split(", "):
         labels = dict(zip(("FROM", "TO") if "-" in served else ("NODE",), served.split("-"), strict=True))
+        yield f"{name}:{served}", _placed(source.replace(kinds[0], ""), labels, _GIVEN_AS)
 
-        def of_kind(found: re.Match[str], labels: Mapping[str, str] = labels) -> str:
-            label, given = labels[found[1]], _GIVEN_AS[found[1]]
-            index = f"{label}({', '.join(keys(label))})"
-            return {"": pattern(label, given), "_LABEL": label, "_INDEX": index}[found[2]]
 
-        yield f"{name}:{served}", _PLACE.sub(of_kind, source.replace(kinds[0], ""))
+def _union(found: re.Match[str]) -> str:
+    """Return the union that an `EACH` line stands for."""
+    indent, of, line = found.groups()
+    branches = [
+        indent + _placed(line.replace("NODES", all_of(label, "node")), {"NODE": label}, {"NODE": "id"})
+        for label in STUDENT_LABELS[of]
+    ]
+    return f"\n{indent}UNION ALL\n".join(branches)
+
+
+def _placed(source: str, labels: Mapping[str, str], given: Mapping[str, str]) -> str:
+    def of_kind(found: re.Match[str]) -> str:
+        label = labels[found[1]]
+        index = f"{label}({', '.join(keys(label))})"
+        return {"": pattern(label, given[found[1]]), "_LABEL": label, "_INDEX": index}[found[2]]
+
+    return _PLACE.sub(of_kind, source)
 
 
 def read(name: str) -> str:

@@ -55,7 +55,7 @@ def test_every_kind_of_node_of_a_student_is_backed_up() -> None:
     own = queries.read("schema")
     labels = set(re.findall(r"FOR \(n:(\w+)\) REQUIRE \(n.institution, n.student_id", own)) - LEFT_OUT
     assert len(labels) > 12
-    assert labels <= set(re.findall(r":(\w+) \{institution", queries.read("backup/list_nodes")))
+    assert labels <= set(re.findall(r":(\w+) \{institution", queries.load_folder("backup")["backup/list_nodes"].text))
 
 
 async def enrolled(gm: Graphmem, name: str, institution: str = "school") -> Pupil:

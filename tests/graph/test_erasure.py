@@ -55,7 +55,7 @@ async def edges(gm: Graphmem, who: Who) -> int:
 
 
 def test_every_kind_of_node_that_belongs_to_a_student_is_deleted() -> None:
-    schema, deletes = queries.read("schema"), queries.read("erasure/begin") + queries.read("erasure/delete_some")
+    schema, deletes = queries.read("schema"), "".join(each.text for each in queries.load_folder("erasure").values())
     own = set(re.findall(r"FOR \(n:(\w+)\) REQUIRE \(n.institution, n.student_id", schema)) - {"Erasure"}
     assert len(own) > 15
     assert own <= set(re.findall(r":(\w+) \{institution", deletes))
