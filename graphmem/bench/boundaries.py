@@ -11,10 +11,11 @@ from datetime import timedelta
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, TypeAdapter
 
 from graphmem.bench import Figures
 from graphmem.bench.scores import above_mean, depths, exact, pk, windowdiff
@@ -36,12 +37,29 @@ Found = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Shifting:
-    """A talk of several topics: speakers, texts, and the turns with which people saw a new topic begin."""
+class TopicTurn:
+    """A turn of a talk; `shift` is 1 where people saw a new topic begin with it."""
 
-    speakers: tuple[str, ...]
-    texts: tuple[str, ...]
-    shifts: tuple[int, ...]
+    speaker: str
+    text: str
+    shift: Literal[0, 1]
+
+
+@dataclass(frozen=True)
+class Shifting:
+    """A talk of several topics."""
+
+    turns: Annotated[tuple[TopicTurn, ...], Field(min_length=1)]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What was said."""
+        return tuple(turn.text for turn in self.turns)
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """1 for each turn with which a new topic begins, else 0."""
+        return tuple(turn.shift for turn in self.turns)
 
 
 def measure_boundaries(_: Settings, file: Path | None) -> Figures:
@@ -77,12 +95,12 @@ def talk_messages(talk: Shifting, vectors: Matrix) -> list[Message]:
     """Return a talk as the service holds it, twenty seconds between messages; the first speaker is the student."""
     return [
         Message(
-            author=Author.STUDENT if speaker == talk.speakers[0] else Author.COMPANION,
-            text=text,
+            author=Author.STUDENT if turn.speaker == talk.turns[0].speaker else Author.COMPANION,
+            text=turn.text,
             at=UNDATED + i * TURN_GAP,
             embedding=vectors[i],
         )
-        for i, (speaker, text) in enumerate(zip(talk.speakers, talk.texts, strict=True))
+        for i, turn in enumerate(talk.turns)
     ]
 
 
@@ -101,17 +119,8 @@ def read_segmented_talks(path: Path) -> list[Shifting]:
     >>> talk.texts[0], len(talk.shifts) == len(talk.texts)
     ('hello what are doing today ?', True)
     """
-    return parsed_rows(path, _segmented, '"turns" of speaker, text and shift, as in TIAGE, are')
-
-
-def _segmented(row: dict[str, Any]) -> Shifting:
-    turns = [(str(turn["speaker"]), turn["text"], turn["shift"]) for turn in row["turns"]]
-    if not turns:
-        raise ValueError("a talk without turns")
-    if not all(isinstance(text, str) and shift in (0, 1) for _, text, shift in turns):
-        raise ValueError("a text that is none, or a shift that is neither 0 nor 1")
-    speakers, texts, shifts = zip(*turns, strict=True)
-    return Shifting(speakers, texts, tuple(map(int, shifts)))
+    parse = TypeAdapter(Shifting).validate_python
+    return parsed_rows(path, parse, '"turns" of speaker, text and shift, as in TIAGE, are')
 
 
 def _shifts(episodes: TopicBoundaryModel, talk: Sequence[Message], *, ahead: bool) -> Found:

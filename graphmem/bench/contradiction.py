@@ -6,13 +6,14 @@ A file holds one pair a line. Of five classes: `old`, `new`, `class`, `retire_ol
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sklearn.metrics import f1_score, matthews_corrcoef, precision_recall_fscore_support
+from sklearn.metrics import matthews_corrcoef, precision_recall_fscore_support
 
 from graphmem.bench import Figures
-from graphmem.bench.scores import auroc
-from graphmem.bench.talks import read_rows, text_hash, trained_hashes
+from graphmem.bench.scores import auroc, macro_f1
+from graphmem.bench.talks import parsed_rows, untouched
 from graphmem.errors import InvalidInput
 from graphmem.model import PairClass
 from graphmem.progress import tracked
@@ -47,26 +48,25 @@ def measure_contradiction(_: Settings, file: Path | None) -> Figures:
     InvalidInput    another format, or nothing is left to measure
     """
     place = file or PAIRS
-    rows = [row for _, row in read_rows(place)]
-    names = ("old", "new") if rows and "old" in rows[0] else ("text_a", "text_b")
-    known = trained_hashes(CONTRADICTION_FOLDER / "trained.npy")
-    try:
-        rows = [row for row in rows if text_hash(row[names[0]], row[names[1]]) not in known]
-        pairs = [(str(row[names[0]]), str(row[names[1]])) for row in rows]
-        labels = [str(row["class" if names[0] == "old" else "label"]) for row in rows]
-        truth = [PairClass(label) for label in labels] if names[0] == "old" else []
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InvalidInput(f"{place} has no rows of old, new, class, retire_old or text_a, text_b, label.") from error
-    if len(set(labels)) < 2:
+    every = parsed_rows(place, _pair, "old, new, class, retire_old, or text_a, text_b, label are")
+    rows = untouched(every, lambda row: row[0], CONTRADICTION_FOLDER / "trained.npy")
+    pairs, labels, ended = [pair for pair, *_ in rows], [label for _, label, _ in rows], [end for *_, end in rows]
+    if len(set(labels)) < 2 or len(set(map(type, labels))) > 1:
         raise InvalidInput(f"{place} holds no two classes of pairs that are new.")
     readings = load_contradiction_network().read(pairs)
-    if names[0] == "old":
-        figures = pair_figures(readings, truth, [bool(row.get("retire_old")) for row in rows])
-    else:
-        truth_clash = [label == "contradiction" for label in labels]
-        figures = contradiction_figures([reading.clash for reading in readings], truth_clash)
-        figures |= {f"rule_{k}": v for k, v in contradiction_figures(by_rule(pairs), truth_clash).items()}
-    return figures | {"pairs": float(len(rows))}
+    if all(isinstance(label, PairClass) for label in labels):
+        return pair_figures(readings, [PairClass(label) for label in labels], ended) | {"pairs": len(rows)}
+    clash = [label == "contradiction" for label in labels]
+    by_name = {"": [reading.clash for reading in readings], "rule_": by_rule(pairs)}
+    figures = {f"{b}{k}": v for b, chances in by_name.items() for k, v in contradiction_figures(chances, clash).items()}
+    return figures | {"pairs": len(rows)}
+
+
+def _pair(row: dict[str, Any]) -> tuple[tuple[str, str], str, bool]:
+    """Return the statements of a pair, its label, of five classes a `PairClass`, and whether the older one ends."""
+    if "old" in row:
+        return (str(row["old"]), str(row["new"])), PairClass(row["class"]), bool(row.get("retire_old"))
+    return (str(row["text_a"]), str(row["text_b"])), str(row["label"]), False
 
 
 def by_rule(pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -107,11 +107,11 @@ def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], en
     precision, recall = hits / np.arange(1, len(wanted) + 1), hits / max(1, wanted.sum())
     precise = precision >= PRECISE
     compatible = np.array([kind is PairClass.COMPATIBLE for kind in truth])
-    majority = [max(PairClass, key=list(truth).count)] * len(truth)
+    majority = max(PairClass, key=list(truth).count)
     return {
-        "macro_f1": _macro_f1(truth, guesses),
+        "macro_f1": macro_f1(list(zip(truth, guesses, strict=True)), list(PairClass)),
         "accuracy": float(np.mean([g is t for g, t in zip(guesses, truth, strict=True)])),
-        "majority_f1": _macro_f1(truth, majority),
+        "majority_f1": macro_f1([(each, majority) for each in truth], list(PairClass)),
         "retire_precision": float(wanted[retired].mean()) if retired.any() else 0.0,
         "retire_recall": float(retired[wanted].mean()) if wanted.any() else 0.0,
         "retire_auroc": auroc(chances.tolist(), list(ended)),
@@ -119,9 +119,3 @@ def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], en
         **{f"retire_precision@{at}": float(precision[recall >= at].max(initial=0.0)) for at in RETIRING_RECALLS},
         "compatible_retired": float(retired[compatible].mean()) if compatible.any() else 0.0,
     }
-
-
-def _macro_f1(truth: Sequence[PairClass], guesses: Sequence[PairClass]) -> float:
-    """Return the mean F1 over all classes, including the ones missing in the file."""
-    given = ([str(each) for each in side] for side in (truth, guesses))
-    return float(f1_score(*given, labels=[str(each) for each in PairClass], average="macro", zero_division=0.0))

@@ -6,7 +6,7 @@ and negation. It is ended when a memory of its turn, one that holds it where the
 ends it. A question is answered when the context holds at least half of its statements.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -85,9 +85,8 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
                 student, begun = await learner(gm, name), gm.clock()
                 for day, first in enumerate(range(0, len(held), SESSION_DIALOGUES)):
                     student.clock.now = begun + timedelta(days=day)
-                    counts += await _play_session(
-                        student, held[first : first + SESSION_DIALOGUES], next(rates), seconds
-                    )
+                    together = held[first : first + SESSION_DIALOGUES]
+                    counts += await _play_session(student, together, next(rates), seconds)
                 await student.begin()
                 counts["memories"] += len(await student.memories())
                 await student.end()
@@ -100,10 +99,10 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
 
 def _dialogues_by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
     """Return the dialogues of each student; of students who were met once, a session's worth counts as one's."""
-    students: dict[str, list[Dialogue]] = {}
+    students: dict[str, list[Dialogue]] = defaultdict(list)
     # Bridge has a line for each expert who judged a dialogue.
     for dialogue in {dialogue.id: dialogue for dialogue in dialogues}.values():
-        students.setdefault(dialogue.student, []).append(dialogue)
+        students[dialogue.student].append(dialogue)
     once = [held[0] for held in students.values() if len(held) == 1]
     starts = range(0, len(once), SESSION_DIALOGUES)
     together = {f"met-once-{i}": once[i : i + SESSION_DIALOGUES] for i in starts}
@@ -203,18 +202,16 @@ async def gold_figures(gm: Graphmem, file: Path) -> Figures:
     -------
     Figures of all students, and with `test_` before them of those that no model was trained on
     """
-    by_student: dict[str, list[dict[str, Any]]] = {}
+    by_student: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for _, row in read_rows(file):
-        by_student.setdefault(row["student"], []).append(row)
-    every, untouched = Counter[str](), Counter[str]()
+        by_student[row["student"]].append(row)
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
     for name, rows in tracked(by_student.items(), "Reference memories"):
         counts = await _gold_of(gm, name, sorted(rows, key=lambda row: row["date"]))
-        every += counts
-        untouched += counts if is_held_out(name) else Counter()
-    named = [("", every), *([("test_", untouched)] if untouched["gold"] else [])]
-    return {f"{name}{key}": v for name, own in named for key, v in shares(own, GOLD_SHARES).items()} | {
-        f"{name}gold": float(own["gold"]) for name, own in named
-    }
+        for prefix in ("", "test_") if is_held_out(name) else ("",):
+            counted[prefix] += counts
+    figures = {f"{prefix}{key}": v for prefix, own in counted.items() for key, v in shares(own, GOLD_SHARES).items()}
+    return figures | {f"{prefix}gold": float(own["gold"]) for prefix, own in counted.items()}
 
 
 async def _gold_of(gm: Graphmem, name: str, rows: Sequence[dict[str, Any]]) -> Counter[str]:

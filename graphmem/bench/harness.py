@@ -3,17 +3,17 @@
 import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
+import httpx
 import numpy as np
 
 from graphmem.app import Graphmem, server_secret
@@ -27,6 +27,7 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.local import server
+from graphmem.local.process import free_ports
 from graphmem.model import Memory, Observation, Role, Session, TurnOutcome, Who
 from graphmem.offline.exemplars import read_situations
 from graphmem.progress import print_line, tracked
@@ -262,28 +263,15 @@ def environment(settings: Settings, **more: str) -> dict[str, str]:
     return own | {"GRAPHMEM_HOME": str(settings.home), "GRAPHMEM_OBSERVATIONS_MINUTE": "0"} | more
 
 
-def free_port() -> int:
-    """Return a port that is not in use."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 def start_api(settings: Settings, port: int, **more: str) -> subprocess.Popen[bytes]:
     """Start the API as a process and wait until it is ready."""
     command = [sys.executable, "-m", "graphmem", "serve", "--port", str(port)]
     process = subprocess.Popen(command, env=environment(settings, **more), stderr=subprocess.DEVNULL)
     deadline = monotonic() + API_START_SECONDS
     while monotonic() < deadline and process.poll() is None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-        try:
-            connection.request("GET", "/readyz")
-            if connection.getresponse().status == http.client.OK:
+        with suppress(httpx.HTTPError):
+            if httpx.get(f"http://127.0.0.1:{port}/readyz", trust_env=False).is_success:
                 return process
-        except OSError:
-            pass
-        finally:
-            connection.close()
         sleep(0.1)
     process.kill()
     raise SetupError("The API did not start: run `graphmem doctor`.")
@@ -298,7 +286,7 @@ def killed(process: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def served(settings: Settings, **more: str) -> Iterator[int]:
     """Serve the API in a process of its own, stopped at the end; yield its port."""
-    port = free_port()
+    (port,) = free_ports(1)
     process = start_api(settings, port, **more)
     try:
         yield port

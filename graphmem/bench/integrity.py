@@ -13,7 +13,7 @@ from time import perf_counter
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import in_process, learner, show_figures
-from graphmem.bench.scale import SENTENCES, Material, made_memories, scale_sentences, store_made
+from graphmem.bench.scale import SENTENCES, Material, import_memories, made_memories, scale_sentences
 from graphmem.errors import SetupError
 from graphmem.model import Session
 from graphmem.progress import tracked
@@ -42,7 +42,7 @@ def measure_integrity(settings: Settings, file: Path | None) -> Figures:
         for size in GUARDED:
             session = await (await learner(gm, f"guarded-{size}")).begin()
             made = made_memories(session, material, size)
-            await store_made(gm.graph, session, made)
+            await import_memories(gm.graph, session, made, gm.clock())
             taken = await _seconds(integrity.take_in(gm.graph, session, gm.clock()))
             found = await _of_guarded(gm, session, [each.memory.id for each in made[:USED]])
             figures |= show_figures({f"{key}@{size}": v for key, v in ({"take_in_import_s": taken} | found).items()})

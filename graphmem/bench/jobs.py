@@ -21,7 +21,6 @@ from graphmem.bench.harness import (
     PASSWORD,
     enrolled,
     environment,
-    free_port,
     killed,
     messages,
     own_database,
@@ -29,10 +28,11 @@ from graphmem.bench.harness import (
     start_api,
     statement,
 )
-from graphmem.bench.load import Diary
+from graphmem.bench.load import talking
 from graphmem.errors import SetupError
 from graphmem.flows import students
 from graphmem.flows.observation import observe
+from graphmem.local.process import free_ports
 from graphmem.model import Observation, SourceKind, Who
 from graphmem.progress import print_line
 from graphmem.runtime import neo4j_access, open_graph
@@ -60,24 +60,23 @@ JOBS_PATIENCE = 300.0
 
 @dataclass
 class Deployment:
-    """Workers, an API and a Redis on a database of the benchmark's own."""
+    """Workers, an API and a Redis on a database of the benchmark's own; `ports` are those of the latter two."""
 
     settings: Settings
-    api_port: int = field(default_factory=free_port)
-    redis_port: int = field(default_factory=free_port)
+    ports: list[int] = field(default_factory=lambda: free_ports(2))
     workers: list[Popen[bytes]] = field(default_factory=list)
     others: dict[str, Popen[bytes]] = field(default_factory=dict)
 
     @property
     def more(self) -> dict[str, str]:
         """Additional environment variables of the processes."""
-        return HASTE | {"GRAPHMEM_BROKER": f"redis://127.0.0.1:{self.redis_port}/0"}
+        return HASTE | {"GRAPHMEM_BROKER": f"redis://127.0.0.1:{self.ports[1]}/0"}
 
     def start_redis(self) -> None:
         """Start a Redis that keeps nothing."""
         if shutil.which("redis-server") is None:
             raise SetupError("redis-server is not installed: `apt-get install redis-server`, or your system's package.")
-        command = ["redis-server", "--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", ""]
+        command = ["redis-server", "--port", str(self.ports[1]), "--bind", "127.0.0.1", "--save", ""]
         self.others["redis"] = Popen([*command, "--dir", str(self.settings.home)], stdout=DEVNULL)
 
     def start_workers(self, count: int) -> None:
@@ -90,7 +89,7 @@ class Deployment:
 
     def start_api(self) -> None:
         """Start the API and wait until it answers."""
-        self.others["api"] = start_api(self.settings, self.api_port, **self.more)
+        self.others["api"] = start_api(self.settings, self.ports[0], **self.more)
 
     def stop(self) -> None:
         """Stop everything."""
@@ -172,14 +171,11 @@ async def _await_done(graph: Graph) -> None:
 
 def _killed(deployment: Deployment, texts: list[str]) -> Figures:
     """Let students talk while workers, Redis and API are killed; then count."""
-    stop, midjob = threading.Event(), 0
+    midjob = 0
     deployment.start_api()
     deployment.start_workers(2)
-    talkers = enrolled(deployment.settings, deployment.api_port, [f"talker-{i}" for i in range(TALKERS)])
-    threads = [threading.Thread(target=Diary(talker).talk, args=(texts, stop, PAUSE_BETWEEN)) for talker in talkers]
-    for thread in threads:
-        thread.start()
-    try:
+    talkers = enrolled(deployment.settings, deployment.ports[0], [f"talker-{i}" for i in range(TALKERS)])
+    with talking(talkers, texts, PAUSE_BETWEEN):
         for kill in range(WORKER_KILLS):
             print_line(f"kill {kill + 1} of {WORKER_KILLS}")
             midjob += asyncio.run(_kill_worker(deployment))
@@ -190,10 +186,6 @@ def _killed(deployment: Deployment, texts: list[str]) -> Figures:
             if kill % 5 == 4:
                 killed(deployment.others["api"])
                 deployment.start_api()
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
     return {"kills": WORKER_KILLS, "kills_midjob": midjob} | asyncio.run(_count_jobs(deployment))
 
 
@@ -228,8 +220,7 @@ async def _count_jobs(deployment: Deployment) -> Figures:
         with suppress(TimeoutError):
             await _await_done(graph)
         (left,), (found,) = await _bench_rows(graph, "jobs_not_done"), await _bench_rows(graph, "jobs_effects")
-    counts = {name: float(found[name]) for name in ("jobs", "turns", "doubled")}
-    return counts | {"lost": float(left["n"])}
+    return {name: float(found[name]) for name in ("jobs", "turns", "doubled")} | {"lost": float(left["n"])}
 
 
 def _wait_until_ready(worker: Popen[bytes]) -> None:

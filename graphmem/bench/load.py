@@ -5,6 +5,8 @@ import os
 import random
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
@@ -15,7 +17,6 @@ from graphmem.bench.harness import (
     NoAnswer,
     Talker,
     enrolled,
-    free_port,
     killed,
     latencies,
     messages,
@@ -23,6 +24,7 @@ from graphmem.bench.harness import (
     start_api,
 )
 from graphmem.local import server
+from graphmem.local.process import free_ports
 from graphmem.model import Who
 from graphmem.progress import print_line
 from graphmem.runtime import open_graph
@@ -44,7 +46,7 @@ class Diary:
     changed: int = 0
     seconds: list[float] = field(default_factory=list)
 
-    def talk(self, texts: list[str], stop: threading.Event, pause: float = 0.0) -> None:
+    def talk(self, texts: list[str], stop: threading.Event, pause: float) -> None:
         """Send one message after the other until stopped, each again with the same id until it is answered."""
         number = 0
         while not stop.is_set():
@@ -69,6 +71,21 @@ class Diary:
                 sleep(0.1)
 
 
+@contextmanager
+def talking(talkers: list[Talker], texts: list[str], pause: float = 0.0) -> Iterator[list[Diary]]:
+    """Let students talk side by side, with so many seconds from a reply to the next message; yield their diaries."""
+    stop, diaries = threading.Event(), [Diary(talker) for talker in talkers]
+    threads = [threading.Thread(target=diary.talk, args=(texts, stop, pause)) for diary in diaries]
+    for thread in threads:
+        thread.start()
+    try:
+        yield diaries
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
 def measure_load(settings: Settings, file: Path | None) -> Figures:
     """Kill API and database in turn, twenty times in all, and count lost and doubled turns.
 
@@ -77,29 +94,23 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
     settings : Settings, whose jars are used for a database of the benchmark's own
     file : dialogues whose student messages are said instead of the shipped ones
     """
-    chance, texts, port, stop = random.Random(LOAD_SEED), messages(file), free_port(), threading.Event()
+    chance, (port,) = random.Random(LOAD_SEED), free_ports(1)
     with own_database(settings) as own:
         api = start_api(own, port)
-        diaries = [Diary(talker) for talker in enrolled(own, port, [f"student-{i}" for i in range(LOAD_STUDENTS)])]
-        threads = [threading.Thread(target=diary.talk, args=(texts, stop)) for diary in diaries]
-        start = perf_counter()
-        for thread in threads:
-            thread.start()
-        for kill in range(SERVER_KILLS):
+        talkers, start = enrolled(own, port, [f"student-{i}" for i in range(LOAD_STUDENTS)]), perf_counter()
+        with talking(talkers, messages(file)) as diaries:
+            for kill in range(SERVER_KILLS):
+                sleep(chance.uniform(*BETWEEN_KILLS))
+                turns = sum(len(diary.seconds) for diary in diaries)
+                print_line(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}, {turns} turns")
+                if kill % 2:
+                    if (pid := server.status(own).pid) is not None:
+                        os.kill(pid, signal.SIGKILL)
+                    server.up(own)
+                else:
+                    killed(api)
+                    api = start_api(own, port)
             sleep(chance.uniform(*BETWEEN_KILLS))
-            turns = sum(len(diary.seconds) for diary in diaries)
-            print_line(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}, {turns} turns")
-            if kill % 2:
-                if (pid := server.status(own).pid) is not None:
-                    os.kill(pid, signal.SIGKILL)
-                server.up(own)
-            else:
-                killed(api)
-                api = start_api(own, port)
-        sleep(chance.uniform(*BETWEEN_KILLS))
-        stop.set()
-        for thread in threads:
-            thread.join()
         elapsed = perf_counter() - start
         counted = asyncio.run(_count_stored(own, diaries))
         api.terminate()

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 from rapidfuzz import fuzz, utils
 
 from graphmem.bench import Figures
 from graphmem.bench.scores import auroc
-from graphmem.bench.talks import parsed_rows, text_hash, trained_hashes
+from graphmem.bench.talks import parsed_rows, untouched
 from graphmem.errors import InvalidInput
 from graphmem.progress import tracked
 from graphmem.samples import SAMPLES
@@ -47,7 +48,7 @@ class PredictedPair:
     before: str
     predicted: str
     actual: str
-    same: int
+    same: Literal[0, 1, 2]
     previous: str = ""
 
     @property
@@ -73,26 +74,27 @@ def measure_match(_: Settings, file: Path | None) -> Figures:
     ------
     InvalidInput    another format, or no row of each kind is left
     """
-    trained = trained_hashes(MATCH_FOLDER / "trained.npy")
-    pairs = [pair for pair in read_pairs(file or MATCH_SAMPLE) if text_hash(*pair.texts) not in trained]
+    pairs = untouched(read_pairs(file or MATCH_SAMPLE), lambda pair: pair.texts, MATCH_FOLDER / "trained.npy")
     if not {0, 2} <= {pair.same for pair in pairs}:
-        raise InvalidInput(
-            f"{file}: rows that came true and rows that did not are needed that no model was trained on."
-        )
-    chance = match_chances()
+        raise InvalidInput(f"{file}: rows that came true and rows that did not are needed, none of them trained on.")
+    model, compared = load_match(), text_comparer()
+
+    def chance(*texts: str) -> float:
+        return model.chance(*map(compared, texts))
+
     return match_figures(pairs, [chance(*pair.texts) for pair in tracked(pairs, "Matching")]) | _guesses(pairs, chance)
 
 
-def match_chances() -> Callable[[str, str, str], float]:
-    """Return what tells the chance that a message was predicted: of the one before, the predicted and the actual."""
-    encode, affect, model = shipped_network(EMBEDDER_THREADS).encode, load_affect(), load_match()
+def text_comparer() -> Callable[[str], Compared]:
+    """Return a function that makes a text ready to be compared, each text once."""
+    encode, affect = shipped_network(EMBEDDER_THREADS).encode, load_affect()
 
     @cache
     def compared(text: str) -> Compared:
         doc, vector = Doc(text), encode([text])[0]
         return Compared(doc, vector, affect.valence(doc, vector))
 
-    return lambda *texts: model.chance(*map(compared, texts))
+    return compared
 
 
 def match_figures(pairs: Sequence[PredictedPair], chances: Sequence[float]) -> Figures:
@@ -128,17 +130,15 @@ def _calibration_error(given: NDArray[np.float64], same: NDArray[np.float64]) ->
     return float(sum(part.mean() * abs(given[part].mean() - same[part].mean()) for part in parts if part.any()))
 
 
-def _guesses(pairs: Sequence[PredictedPair], chance: Callable[[str, str, str], float]) -> Figures:
+def _guesses(pairs: Sequence[PredictedPair], chance: Callable[..., float]) -> Figures:
     """Shares of predictions called matched that know nothing, before the messages of MathDial."""
     said = list({(p.before, p.actual): p for p in pairs if p.source.startswith("mathdial") and p.previous}.values())
     if len(said) < 2:
         return {}
-    others = [*said[1:], said[0]]
+    guesses = {"parrot": [p.previous for p in said], "random": [p.actual for p in (*said[1:], said[0])]}
     return {
-        "parrot_matched": fmean(chance(p.before, p.previous, p.actual) >= MATCHED for p in said),
-        "random_matched": fmean(
-            chance(p.before, other.actual, p.actual) >= MATCHED for p, other in zip(said, others, strict=True)
-        ),
+        f"{name}_matched": fmean(chance(p.before, g, p.actual) >= MATCHED for p, g in zip(said, guessed, strict=True))
+        for name, guessed in guesses.items()
     }
 
 
@@ -149,11 +149,4 @@ def read_pairs(path: Path) -> list[PredictedPair]:
     ------
     InvalidInput    a line is of another format; names file and line
     """
-    return parsed_rows(path, _pair, "before, predicted, actual and same are")
-
-
-def _pair(row: dict[str, Any]) -> PredictedPair:
-    if row["same"] not in (0, 1, 2):
-        raise ValueError("same must be 0, 1 or 2")
-    texts = (str(row["before"] or ""), str(row["predicted"]), str(row["actual"]))
-    return PredictedPair(str(row["id"]), str(row["source"]), *texts, row["same"], str(row.get("previous") or ""))
+    return parsed_rows(path, TypeAdapter(PredictedPair).validate_python, "before, predicted, actual and same are")

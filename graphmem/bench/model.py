@@ -19,6 +19,7 @@ from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner
 from graphmem.bench.recorded import recorded_turn
+from graphmem.bench.scores import shares
 from graphmem.errors import InvalidInput
 from graphmem.flows.facts import known_facts
 from graphmem.flows.ledger import list_entries
@@ -156,12 +157,12 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
         await pupil.end()
     notes = {name: _results()[name] - before[name] for name in NOTE_RESULTS}
     counts["answered"] = int(sum(notes.values()))
-    shares = {name: counts[part] / counts[whole] for name, (part, whole) in MODEL_SHARES.items() if counts[whole]}
+    found = {name: value for name, value in shares(counts, MODEL_SHARES).items() if counts[MODEL_SHARES[name][1]]}
     turns = max(1, counts["turns"])
     spent = {"calls": usage.calls / turns, "tokens_in": usage.input_tokens / turns}
     spent |= {"tokens_out": usage.output_tokens / turns, "cost": usage.cost}
     paces = await _paces(gm, dialogues[0])
-    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | shares | spent | paces
+    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | found | spent | paces
 
 
 async def _watching(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
@@ -173,8 +174,7 @@ async def _watching(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
 
 async def _paces(gm: Graphmem, dialogue: Dialogue) -> dict[str, float]:
     """Return seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
-    watched, pupil = await _watching(gm, dialogue.student)
-    paces: list[float] = []
+    (watched, pupil), paces = await _watching(gm, dialogue.student), list[float]()
     for place, turn in enumerate(dialogue_turns(dialogue)):
         incoming = replace(recorded_turn(dialogue, place, turn, pupil.clock.now), reply=None)
         await handle_turn(pupil.gm, pupil.session, incoming, on_token=first_word(paces))

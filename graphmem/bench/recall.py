@@ -16,7 +16,6 @@ from datetime import timedelta
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +25,11 @@ from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner, show_figures
 from graphmem.bench.recorded import recorded_turn
 from graphmem.bench.scores import interval
-from graphmem.bench.talks import PLAIN_WORD, UNDATED, EvidenceQuestion, Talk, read_rows, read_talks, share_found
+from graphmem.bench.talks import PLAIN_WORD, UNDATED, Talk, read_rows, read_talks, share_found
 from graphmem.errors import InvalidInput
 from graphmem.flows.context import context, recall
-from graphmem.model import Matrix, MemoryRole, Observation, Recalled, SourceKind, Vector
+from graphmem.model import Matrix, MemoryRole, Observation, Recalled, SourceKind
+from graphmem.ports import Embedder
 from graphmem.progress import tracked
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
@@ -40,6 +40,7 @@ CUTS = (5, 10, 20, 50)
 WITHIN = (1, 5)
 TOKENS = 1000
 METHODS = ("cosine", "bm25")
+MILLISECONDS = "question_p50_ms"
 KEPT_PERCENT = 30
 """Percent of the turns that are kept by salience."""
 DESCRIPTION = "teacher_described_confusion"
@@ -65,19 +66,19 @@ class PlainSearch:
             rows = found.execute("SELECT rowid FROM said WHERE said MATCH ? ORDER BY bm25(said), rowid", (match,))
             return [int(rowid) for (rowid,) in rows]
 
-    def ranks(self, question: str, vector: Vector) -> dict[str, Ranks]:
+    async def ranks(self, embedder: Embedder, question: str) -> dict[str, Ranks]:
         """Rank by each method, best first."""
-        cosine = [int(i) for i in np.argsort(-(self.vectors @ vector), kind="stable")]
+        (vector,) = await embedder.embed([question])
+        cosine = np.argsort(-(self.vectors @ vector), kind="stable").tolist()
         return {"cosine": cosine, "bm25": self.bm25(question)}
 
 
-@dataclass(frozen=True)
-class AskedQuestion:
-    """One question: the share of its evidence that was found, by figure, and how long recall took."""
+Asked = tuple[str | None, dict[str, float]]
+"""Category of a question, and by figure the share of its evidence that was found; milliseconds of recall, too."""
 
-    category: str | None
-    shares: dict[str, float]
-    seconds: float
+
+def _milliseconds(began: float) -> float:
+    return 1000 * (perf_counter() - began)
 
 
 def measure_recall(settings: Settings, file: Path | None) -> Figures:
@@ -104,13 +105,12 @@ def measure_recall(settings: Settings, file: Path | None) -> Figures:
 
 async def recall_figures(gm: Graphmem, talks: Sequence[Talk]) -> Figures:
     """Compute the figures of talks: evidence found, and evidence among the most salient turns (spec 6)."""
-    asked, kept = list[AskedQuestion](), list[float]()
-    turns = sum(len(talk.turns) for talk in talks)
-    seconds, memories, remembered = 0.0, 0, 0
+    asked, kept = list[Asked](), list[float]()
+    forming, memories, remembered = 0.0, 0, 0
     for talk in talks:
         start = perf_counter()
         student = await observed(gm, talk)
-        seconds += perf_counter() - start
+        forming += _milliseconds(start)
         salience = await _turn_salience(student, talk)
         memories += len(await student.memories())
         remembered += int(np.isfinite(salience).sum())
@@ -119,13 +119,14 @@ async def recall_figures(gm: Graphmem, talks: Sequence[Talk]) -> Figures:
         if of_talk:
             gold = {turn_id for question in talk.questions for turn_id in question.gold}
             kept.append(evidence_kept(salience, np.array([turn.id in gold for turn in talk.turns]), KEPT_PERCENT))
-            show_figures({f"{talk.id} recall@10": fmean(each.shares["recall@10"] for each in of_talk)})
+            show_figures({f"{talk.id} recall@10": fmean(shares["recall@10"] for _, shares in of_talk)})
         await student.end()
     if not asked:
         raise InvalidInput("There is no question with evidence in this file.")
+    turns = sum(len(talk.turns) for talk in talks)
     return _evidence_figures(asked) | {
         f"kept@{KEPT_PERCENT}": fmean(kept),
-        "form_ms": 1000 * seconds / turns,
+        "form_ms": forming / turns,
         "memories_per_turn": memories / turns,
         "turns_remembered": remembered / turns,
         "questions": len(asked),
@@ -147,7 +148,7 @@ async def shown_memories(student: Learner, question: str) -> list[Recalled]:
     return list((await context(student.gm, student.session, question, TOKENS)).memories)
 
 
-async def _ask_all(student: Learner, talk: Talk) -> list[AskedQuestion]:
+async def _ask_all(student: Learner, talk: Talk) -> list[Asked]:
     turns = {turn.id: turn for turn in talk.turns}
     lines = tuple(f"{turn.speaker}: {turn.text}" for turn in talk.turns)
     plain = PlainSearch(lines, await student.gm.embedder.embed(lines))
@@ -155,40 +156,31 @@ async def _ask_all(student: Learner, talk: Talk) -> list[AskedQuestion]:
     for question in tracked(talk.questions, f"Asking about {talk.id}"):
         start = perf_counter()
         found = await recall(student.gm, student.session, question.text, max(CUTS))
-        seconds = perf_counter() - start
-        shares = {f"recall@{k}": share_found(question, turns, found[:k]) for k in CUTS}
+        shares = {MILLISECONDS: _milliseconds(start)}
+        shares |= {f"recall@{k}": share_found(question, turns, found[:k]) for k in CUTS}
         shares["recall_1000_tokens"] = share_found(question, turns, await shown_memories(student, question.text))
-        (vector,) = await student.gm.embedder.embed([question.text])
-        for method, ranks in plain.ranks(question.text, vector).items():
+        for method, ranks in (await plain.ranks(student.gm.embedder, question.text)).items():
             ids = [talk.turns[place].id for place in ranks[: max(CUTS)]]
-            shares |= {f"{method}@{k}": _share_of_ids(question, ids[:k]) for k in CUTS}
-        asked.append(AskedQuestion(question.category, shares, seconds))
+            shares |= {f"{method}@{k}": len({*question.gold} & {*ids[:k]}) / len(question.gold) for k in CUTS}
+        asked.append((question.category, shares))
     return asked
 
 
-def _share_of_ids(question: EvidenceQuestion, ids: Sequence[str]) -> float:
-    return len(set(question.gold) & set(ids)) / len(question.gold)
-
-
-def _evidence_figures(asked: Sequence[AskedQuestion]) -> Figures:
-    figures = {key: fmean(each.shares[key] for each in asked) for key in asked[0].shares}
-    for category in sorted({each.category for each in asked if each.category is not None}):
-        own = [each.shares["recall@10"] for each in asked if each.category == category]
-        figures[f"recall@10_{category}"] = fmean(own)
-    at_10 = np.array([each.shares["recall@10"] for each in asked])
-    gain = at_10 - np.array([each.shares["bm25@10"] for each in asked])
-    seconds = {"question_p50_ms": 1000 * median(each.seconds for each in asked)}
-    return figures | interval("recall@10", at_10) | interval("gain@10", gain) | seconds
+def _evidence_figures(asked: Sequence[Asked]) -> Figures:
+    values = {key: np.array([shares[key] for _, shares in asked]) for key in asked[0][1]}
+    at_10 = values["recall@10"]
+    figures = {key: float(np.median(own) if key == MILLISECONDS else own.mean()) for key, own in values.items()}
+    for category in sorted({category for category, _ in asked if category is not None}):
+        figures[f"recall@10_{category}"] = float(at_10[[each == category for each, _ in asked]].mean())
+    return figures | interval("recall@10", at_10) | interval("gain@10", at_10 - values["bm25@10"])
 
 
 async def _turn_salience(student: Learner, talk: Talk) -> NDArray[np.float64]:
     """Return the salience of the most salient memory of each turn; -inf where nothing is remembered of it."""
-    place = {turn.id: i for i, turn in enumerate(talk.turns)}
-    scores = np.full(len(talk.turns), -np.inf)
+    scores = dict.fromkeys((turn.id for turn in talk.turns), -np.inf)
     for memory in await student.memories():
-        for ref in place.keys() & memory.source_refs:
-            scores[place[ref]] = max(scores[place[ref]], memory.salience)
-    return scores
+        scores |= {ref: max(scores[ref], memory.salience) for ref in scores.keys() & memory.source_refs}
+    return np.array(list(scores.values()))
 
 
 def evidence_kept(scores: NDArray[np.float64], is_gold: NDArray[np.bool_], share: int) -> float:
@@ -219,26 +211,24 @@ async def misconception_figures(gm: Graphmem, file: Path) -> Figures:
     ------
     InvalidInput    a line is not as in MathDial
     """
-    ranks: dict[str, list[int]] = {method: [] for method in ("recall", "any", *METHODS)}
-    messages, forming, memories, seconds = 0, 0.0, 0, list[float]()
+    ranks: dict[str, list[int]] = {method: [] for method in ("", "any_", *(f"{method}_" for method in METHODS))}
+    messages, forming, memories, spent = 0, 0.0, 0, list[float]()
     for name, lessons in _described_lessons(file).items():
         student, start = await learner(gm, name), perf_counter()
         await student.begin()
         messages += await _play_lessons(student, [lesson for lesson, _ in lessons])
-        forming += perf_counter() - start
+        forming += _milliseconds(start)
         memories += len(await student.memories())
-        seconds += await _find_sessions(student, lessons, ranks)
+        spent += await _find_sessions(student, lessons, ranks)
         await student.end()
-        show_figures({"session@1 until here": fmean(rank == 1 for rank in ranks["recall"])})
-    plain = {f"{m}_session@{k}": fmean(rank <= k for rank in ranks[m]) for k in WITHIN for m in ("any", *METHODS)}
+        show_figures({"session@1 until here": fmean(rank == 1 for rank in ranks[""])})
     return {
-        **{f"session@{k}": fmean(rank <= k for rank in ranks["recall"]) for k in WITHIN},
-        "mrr": fmean(1 / rank for rank in ranks["recall"]),
-        **plain,
-        "question_p50_ms": 1000 * median(seconds),
-        "turn_ms": 1000 * forming / messages,
+        **{f"{method}session@{k}": fmean(r <= k for r in own) for method, own in ranks.items() for k in WITHIN},
+        "mrr": fmean(1 / rank for rank in ranks[""]),
+        MILLISECONDS: median(spent),
+        "turn_ms": forming / messages,
         "memories_per_turn": memories / messages,
-        "questions": len(seconds),
+        "questions": len(spent),
     }
 
 
@@ -257,19 +247,17 @@ def _described_lessons(file: Path) -> dict[str, list[tuple[Dialogue, str]]]:
 
 async def _play_lessons(student: Learner, lessons: Sequence[Dialogue]) -> int:
     """Handle every message of every lesson, a lesson a day; return how many there were."""
-    count = 0
     for day, lesson in enumerate(tracked(lessons, f"Sessions of {student.who.student_id}")):
         for place, turn in enumerate(dialogue_turns(lesson)):
             at = UNDATED + timedelta(days=day, seconds=30 * place)
             await student.say(replace(recorded_turn(lesson, place, turn, at), task=None))
-            count += 1
-    return count
+    return sum(len(dialogue_turns(lesson)) for lesson in lessons)
 
 
 async def _find_sessions(
     student: Learner, lessons: Sequence[tuple[Dialogue, str]], ranks: dict[str, list[int]]
 ) -> list[float]:
-    """Add the rank of each description's session by each method, from 1; return the seconds of each recall."""
+    """Add the rank of each description's session by each method, from 1; return the milliseconds of each recall."""
     texts = tuple(" ".join(said.text for said in dialogue.messages) for dialogue, _ in lessons)
     plain, ids = PlainSearch(texts, await student.gm.embedder.embed(texts)), [dialogue.id for dialogue, _ in lessons]
     took = []
@@ -280,10 +268,10 @@ async def _find_sessions(
             await recall(student.gm, student.session, description, max(CUTS), None, roles)
             for roles in ((), (MemoryRole.LESSON,))
         ]
-        took.append(perf_counter() - start)
-        (vector,) = await student.gm.embedder.embed([description])
-        found = {"recall": _by_session(of_lessons, ids), "any": _by_session(every, ids)}
-        for method, ranking in (found | plain.ranks(description, vector)).items():
+        took.append(_milliseconds(start))
+        found = {"": _by_session(of_lessons, ids), "any_": _by_session(every, ids)}
+        found |= {f"{m}_": ranks for m, ranks in (await plain.ranks(student.gm.embedder, description)).items()}
+        for method, ranking in found.items():
             # A session that a method does not find at all is as good as last.
             ranks[method].append(ranking.index(place) + 1 if place in ranking else len(lessons))
     return took
@@ -310,8 +298,9 @@ def read_cases(file: Path) -> tuple[dict[str, str], list[tuple[str, set[str]]]]:
     """
     try:
         beliefs = {each["_id"]: each["content"] for each in json.loads(file.with_name(BELIEF_FILE).read_text("utf-8"))}
-        cases = [(each["query"], _right_beliefs(each["expect"])) for each in json.loads(file.read_text("utf-8"))]
-    except (KeyError, TypeError, ValueError) as error:
+        rows = [(each["query"], each["expect"].get("relevantBeliefs", {})) for each in json.loads(file.read_text())]
+        cases = [(query, set(right.get("shouldOnlyInclude") or ())) for query, right in rows]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"{file} and {BELIEF_FILE} are not as in PrecisionMemBench: {error!r}.") from error
     return beliefs, [(query, wanted) for query, wanted in cases if query and wanted]
 
@@ -328,8 +317,3 @@ async def precision_figures(gm: Graphmem, beliefs: Mapping[str, str], cases: Seq
         recalled.append(len(found & wanted) / len(wanted))
     await student.end()
     return {"precision": fmean(precision), "recall": fmean(recalled), "cases": len(precision)}
-
-
-def _right_beliefs(expected: Mapping[str, Any]) -> set[str]:
-    """Return the beliefs that are right for a case."""
-    return set(expected.get("relevantBeliefs", {}).get("shouldOnlyInclude") or ())

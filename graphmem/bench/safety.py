@@ -9,8 +9,9 @@ and rows of `samples/safety/parts.jsonl` count, which were written in families b
 was corrected before and that the text is added to.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from graphmem.bench import Figures
-from graphmem.bench.talks import read_rows, text_hash, trained_hashes
+from graphmem.bench.talks import parsed_rows, read_rows, untouched
 from graphmem.errors import InvalidInput
 from graphmem.language.encoder import read_now
 from graphmem.language.heads import HeadScores
@@ -55,11 +56,15 @@ GAME_FRAMES = (
 
 @dataclass(frozen=True)
 class Labelled:
-    """A message, its urgency, and the kind of danger it tells of: `none` for a look-alike, None for ordinary talk."""
+    """A message, its urgency, and the kind of danger it tells of: `none` for a look-alike, None for ordinary talk.
+
+    asked : what was asked before it
+    """
 
     text: str
-    concern: str | None
-    urgency: int
+    concern: str | None = None
+    urgency: int = 0
+    asked: str = ""
 
 
 def measure_safety(_: Settings, file: Path | None) -> Figures:
@@ -69,16 +74,15 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     ------
     InvalidInput    another format, or nothing is left to measure
     """
-    known = trained_hashes(DANGER_FILE.with_name("trained.npy"))
-    rows = [row for row in read_labelled(file or MESSAGES) if text_hash(row.text) not in known]
+    place = file or MESSAGES
+    rows = untouched(read_labelled(place), lambda row: (row.text,), DANGER_FILE.with_name("trained.npy"))
     if all(row.concern is not None for row in rows):
-        rows += [Labelled(row.text, None, 0) for row in read_labelled(TALK)]
+        rows += [replace(row, concern=None) for row in read_labelled(TALK)]
     danger = np.array([row.urgency > 0 for row in rows])
-    serious = np.array([row.urgency > 1 for row in rows])
     talk = np.array([row.concern is None for row in rows])
     lookalike = ~danger & ~talk
     if not danger.any() or not lookalike.any():
-        raise InvalidInput(f"{file or MESSAGES} holds no new message of danger, or no new harmless one.")
+        raise InvalidInput(f"{place} holds no new message of danger, or no new harmless one.")
     known_scores = {each.text: each.scores for each in read_now([row.text for row in rows])}
     start = process_time()
     found = [find_danger(row.text, known=known_scores) for row in rows]
@@ -86,30 +90,26 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     raised = np.array([each is not None for each in found])
     signs = np.array([danger_sign(row.text) is not None for row in rows])
     heard = [(each, row) for each, row in zip(found, rows, strict=True) if each is not None and row.urgency]
-    right = [each.kind.value == row.concern for each, row in heard]
-    urgent = [abs(each.urgency - row.urgency) <= 1 for each, row in heard]
-    return {
-        "recall": float(raised[danger].mean()),
-        "recall_serious": float(raised[serious].mean()),
-        "false_alarms": float(raised[lookalike].mean()),
-        "false_alarms_talk": float(raised[talk].mean()),
-        **{key: value for name in FURTHER_FILES for key, value in _measure_file(name).items()},
-        "kind_right": float(np.mean(right)) if right else 0.0,
-        "urgency_near": float(np.mean(urgent)) if urgent else 0.0,
-        "signs_recall": float(signs[danger].mean()),
-        "signs_false_alarms": float(signs[lookalike].mean()),
+    figures = {
+        "recall": raised[danger].mean(),
+        "recall_serious": raised[[row.urgency > 1 for row in rows]].mean(),
+        "false_alarms": raised[lookalike].mean(),
+        "false_alarms_talk": raised[talk].mean(),
+    }
+    for name in FURTHER_FILES:
+        figures |= Detector().rates(name, read_labelled(SAFETY_SAMPLE / f"{name}.jsonl"))
+    figures |= {
+        "kind_right": fraction(each.kind.value == row.concern for each, row in heard),
+        "urgency_near": fraction(abs(each.urgency - row.urgency) <= 1 for each, row in heard),
+        "signs_recall": signs[danger].mean(),
+        "signs_false_alarms": signs[lookalike].mean(),
         "ms_per_message": 1000 * seconds / len(rows),
-        "dangers": int(danger.sum()),
-        "lookalikes": int(lookalike.sum()),
-        "talk": int(talk.sum()),
-    } | ({} if file else measure_parts([row.text for row in rows if row.urgency]))
-
-
-def _measure_file(name: str) -> Figures:
-    """Return recall and false alarms on a further file of the sample."""
-    rows = read_labelled(SAFETY_SAMPLE / f"{name}.jsonl")
-    told = {"recall": [r.text for r in rows if r.urgency], "false_alarms": [r.text for r in rows if not r.urgency]}
-    return {f"{measure}_{name}": Detector().share(texts) for measure, texts in told.items() if texts}
+        "dangers": danger.sum(),
+        "lookalikes": lookalike.sum(),
+        "talk": talk.sum(),
+    }
+    figures |= {} if file else measure_parts([row.text for row in rows if row.urgency])
+    return {name: float(value) for name, value in figures.items()}
 
 
 def read_labelled(path: Path) -> list[Labelled]:
@@ -124,15 +124,21 @@ def read_labelled(path: Path) -> list[Labelled]:
     >>> read_labelled(TALK)[0].urgency
     0
     """
-    return [_labelled(where, row) for where, row in read_rows(path)]
+    return parsed_rows(path, _labelled, '"text", "concern" and "urgency" (0 to 3) are')
 
 
-def _labelled(where: str, row: dict[str, Any]) -> Labelled:
-    text, concern = row.get("text"), row.get("concern")
+def _labelled(row: dict[str, Any]) -> Labelled:
+    text, concern = row["text"], row.get("concern")
     urgency = row.get("urgency", 0 if concern in (None, "none") else 1)
     if not isinstance(text, str) or urgency not in (0, 1, 2, 3) or not isinstance(concern, str | None):
-        raise InvalidInput(f'{where}: "text", "concern" and "urgency" (0 to 3) are needed.')
-    return Labelled(text, concern, urgency)
+        raise ValueError("a text that is none, or another urgency")
+    return Labelled(text, concern, urgency, row.get("asked", ""))
+
+
+def fraction(values: Iterable[bool]) -> float:
+    """Return the share of what is true; 0 of nothing."""
+    held = list(values)
+    return sum(held) / max(1, len(held))
 
 
 class Detector:
@@ -146,9 +152,20 @@ class Detector:
         self._known |= {each.text: each.scores for each in read_now(unread)}
         return find_danger(text, asked, self._known)
 
-    def share(self, texts: Sequence[str]) -> float:
+    def share(self, texts: Iterable[str]) -> float:
         """Return the share of messages that raise a concern."""
-        return float(np.mean([self.find(text) is not None for text in texts]))
+        return fraction(self.find(text) is not None for text in texts)
+
+    def rates(self, name: str, rows: Sequence[Labelled], *, acute: bool = False) -> Figures:
+        """Return recall and false alarms, where there are such rows; with `acute` also false alarms of that urgency."""
+        found = {urgent: [self.find(r.text, r.asked) for r in rows if bool(r.urgency) == urgent] for urgent in (1, 0)}
+        figures = {
+            f"{measure}_{name}": fraction(each is not None for each in found[urgent])
+            for urgent, measure in ((1, "recall"), (0, "false_alarms"))
+            if found[urgent]
+        }
+        alarms = fraction(each is not None and each.urgency == ACUTE for each in found[0])
+        return figures | ({f"acute_false_alarms_{name}": alarms} if acute else {})
 
 
 def measure_parts(dangers: Sequence[str]) -> Figures:
@@ -158,47 +175,27 @@ def measure_parts(dangers: Sequence[str]) -> Figures:
     ----------
     dangers : further messages of danger, which are told in the harder ways, too
     """
-    rows = [row for _, row in read_rows(PARTS)]
-    detector, told = Detector(), [row["text"] for row in _part_rows(rows, "plain")] + list(dangers)
+    parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for _, row in read_rows(PARTS):
+        parts[row["part"]].append(row)
+    detector, told = Detector(), [row["text"] for row in parts["plain"]] + list(dangers)
     school = [row["text"].rstrip(".") for _, row in read_rows(TALK)]
     figures: Figures = {"recall_plain": detector.share(told)}
     for name, length, after in LONG:
         pads = [_school_talk(school, place, length) for place in range(len(told))]
         pairs = zip(pads, told, strict=True)
-        figures[f"recall_{name}"] = detector.share([f"{a} {b}" if after else f"{b}. {a}" for a, b in pairs])
-    figures["false_alarms_long"] = detector.share([_school_talk(school, place, 3_000) for place in range(40)])
+        figures[f"recall_{name}"] = detector.share(f"{a} {b}" if after else f"{b}. {a}" for a, b in pairs)
+    figures["false_alarms_long"] = detector.share(_school_talk(school, place, 3_000) for place in range(40))
     for name, disguise in DISGUISES.items():
-        figures[f"recall_{name}"] = detector.share([disguise(text) for text in told])
-    framed = [frame.format(text) for text in told for frame in GAME_FRAMES]
-    figures["recall_beside_game"] = detector.share(framed)
-    return figures | _measure_written(detector, rows)
-
-
-def _measure_written(detector: Detector, rows: Sequence[dict[str, Any]]) -> Figures:
-    """Return the figures of rows that are measured as they were written."""
-    figures: Figures = {}
-    for part in ("answer", "slang", "languages", "school"):
-        own = _part_rows(rows, part)
-        found = [detector.find(row["text"], row.get("asked", "")) for row in own]
-        danger = np.array([row["urgency"] > 0 for row in own])
-        raised = np.array([each is not None for each in found])
-        if danger.any():
-            figures[f"recall_{part}"] = float(raised[danger].mean())
-        figures[f"false_alarms_{part}"] = float(raised[~danger].mean())
-        acute = np.array([each is not None and each.urgency == ACUTE for each in found])
-        figures[f"acute_false_alarms_{part}"] = float(acute[~danger].mean())
-    heard = [
-        detector.find(
-            without_false_alarms(f"{row['alarm']}. {row['text']}", [FalseAlarm(row["alarm"], ConcernKind.VIOLENCE, 2)])
-        )
-        is not None
-        for row in _part_rows(rows, "corrected")
-    ]
-    return figures | {"recall_after_corrected": float(np.mean(heard))}
-
-
-def _part_rows(rows: Sequence[dict[str, Any]], part: str) -> list[dict[str, Any]]:
-    return [row for row in rows if row["part"] == part]
+        figures[f"recall_{name}"] = detector.share(map(disguise, told))
+    figures["recall_beside_game"] = detector.share(frame.format(text) for text in told for frame in GAME_FRAMES)
+    for name in ("answer", "slang", "languages", "school"):
+        figures |= detector.rates(name, list(map(_labelled, parts[name])), acute=True)
+    corrected = (
+        without_false_alarms(f"{row['alarm']}. {row['text']}", [FalseAlarm(row["alarm"], ConcernKind.VIOLENCE, 2)])
+        for row in parts["corrected"]
+    )
+    return figures | {"recall_after_corrected": detector.share(corrected)}
 
 
 def _school_talk(school: Sequence[str], place: int, length: int) -> str:

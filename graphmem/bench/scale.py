@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from time import perf_counter
 
@@ -20,14 +20,15 @@ from graphmem.bench.harness import in_process, latencies, learner, show_figures
 from graphmem.bench.talks import read_rows
 from graphmem.errors import InvalidInput
 from graphmem.flows import context
-from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.unformed import tentative_memory
-from graphmem.model import Domain, Matrix, Observation, Session, SourceKind, Vector
+from graphmem.maths.features import SEGMENT_GAP
+from graphmem.model import Domain, EdgeType, Matrix, Observation, Session, SourceKind, Vector
 from graphmem.offline.exemplars import read_situations
 from graphmem.progress import tracked
 from graphmem.sealing import keyed_hash
 from graphmem.settings import Settings
+from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
 from graphmem.store.graph import Graph
 from graphmem.store.memories import LoadedMemory
 from graphmem.text.doc import Doc
@@ -90,7 +91,7 @@ async def scale_figures(
 async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
     session = await (await learner(gm, f"student-{size}-{perf_counter()}")).begin()
     start = perf_counter()
-    await store_made(gm.graph, session, made_memories(session, material, size))
+    await import_memories(gm.graph, session, made_memories(session, material, size), datetime.now(UTC))
     stored = perf_counter()
     await open_memories(gm, session)
     loaded, seconds = perf_counter(), []
@@ -105,11 +106,48 @@ async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
     return latencies(counted, suffix=f"@{size}") | times
 
 
-async def store_made(graph: Graph, session: Session, made: Sequence[LoadedMemory]) -> None:
-    """Import memories in batches, each with the last memory of the batch before, which is followed by the next."""
-    for first in tracked(range(0, len(made), IMPORT_BATCH), f"Storing {len(made)} memories"):
-        part = made[max(0, first - 1) : first + IMPORT_BATCH]
-        await import_memories(graph, session, part, datetime.now(UTC))
+async def import_memories(graph: Graph, session: Session, held: Sequence[LoadedMemory], now: datetime) -> int:
+    """Store many memories in batches; storing them again changes nothing.
+
+    Each gets a source of the system, with its source ref, and follows the one before it (`PRECEDES`), where that was
+    less than an hour earlier.
+
+    Parameters
+    ----------
+    graph : Graph
+    session : Session, with which they are sealed
+    held : memories with content, vector and source ref, oldest first
+    now : datetime
+
+    Returns
+    -------
+    int, how many of them the student now has; none where there is no such student
+
+    Raises
+    ------
+    InvalidInput    one has no vector
+    Conflict        a memory of another id has the same `content_hash`; batches before that one are stored
+    Unavailable     Neo4j does not answer
+    """
+    stored = 0
+    for first in tracked(range(0, len(held), IMPORT_BATCH), f"Storing {len(held)} memories"):
+        batch = held[first : first + IMPORT_BATCH]
+        followed = [
+            NewEdge(a.memory.id, b.memory.id, EdgeType.PRECEDES, 1.0)
+            for a, b in pairwise(held[max(0, first - 1) : first + IMPORT_BATCH])
+            if (b.memory.timestamp - a.memory.timestamp).total_seconds() < SEGMENT_GAP
+        ]
+        changes = Changes(None, "import", (*map(_imported, batch), *followed))
+        stored += len(batch) if await write(graph, session, changes, now) is not None else 0
+    return stored
+
+
+def _imported(held: LoadedMemory) -> New:
+    memory = held.memory
+    if held.vector is None:
+        raise InvalidInput(f"{memory.id} has no vector: embed it first.")
+    origin = Origin(SourceKind.SYSTEM, memory.source_refs[0], f"source-{memory.id}", memory.timestamp)
+    return New(memory, held.vector, Span(0, len(memory.content or "")), origin)
 
 
 def varied(material: Material, size: int) -> tuple[list[str], Matrix]:

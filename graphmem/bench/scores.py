@@ -48,8 +48,8 @@ def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
     return float(roc_auc_score(labels, scores))
 
 
-def macro_f1(pairs: Sequence[tuple[object, object]]) -> float:
-    """Compute the mean of F1 over the true classes, of pairs (truth, guess).
+def macro_f1(pairs: Sequence[tuple[object, object]], classes: Sequence[object] = ()) -> float:
+    """Compute the mean of F1 over classes, without any over the true ones, of pairs (truth, guess).
 
     Examples
     --------
@@ -59,7 +59,8 @@ def macro_f1(pairs: Sequence[tuple[object, object]]) -> float:
     if not pairs:
         return 0.0
     truth, guesses = ([str(each) for each in side] for side in zip(*pairs, strict=True))
-    return float(f1_score(truth, guesses, labels=sorted(set(truth)), average="macro", zero_division=0.0))
+    labels = [str(each) for each in classes] or sorted(set(truth))
+    return float(f1_score(truth, guesses, labels=labels, average="macro", zero_division=0.0))
 
 
 def interval(name: str, values: NDArray[np.float64]) -> Figures:

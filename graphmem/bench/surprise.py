@@ -18,7 +18,7 @@ import numpy as np
 
 from graphmem.bench import Figures
 from graphmem.bench.scores import auroc
-from graphmem.bench.talks import UNDATED, parsed_rows, text_hash, trained_hashes
+from graphmem.bench.talks import UNDATED, parsed_rows, untouched
 from graphmem.errors import InvalidInput
 from graphmem.flows.findings import SURELY_WORK
 from graphmem.flows.scoring import FIRST_SHIFT, SURPRISE_WINDOW, Score, Sensed, Senses, grave, levelled, score
@@ -143,14 +143,12 @@ def read_surprise(path: Path) -> tuple[list[tuple[TalkTurn, ...]], list[str]]:
     ------
     InvalidInput    a line is neither talk nor event; names file and line
     """
-    trained = trained_hashes(REFERENCE_FILE)
-    known = trained_hashes(DANGER_FILE.with_name("trained.npy")) | trained_hashes(ENCODER_FOLDER / "trained.npy")
-    rows = parsed_rows(path, _talk_or_event, "`turns` of speaker and text, or a `text`, are")
-    talks = [row for row in dict.fromkeys(rows) if isinstance(row, tuple)]
-    events = [row for row in dict.fromkeys(rows) if isinstance(row, str)]
+    rows = dict.fromkeys(parsed_rows(path, _talk_or_event, "`turns` of speaker and text, or a `text`, are"))
+    talks = [row for row in rows if isinstance(row, tuple) and _places(row)]
+    events, folders = [row for row in rows if isinstance(row, str)], (DANGER_FILE.parent, ENCODER_FOLDER)
     return (
-        [talk for talk in talks if _places(talk) and talk_hash(talk) not in trained],
-        [event for event in events if text_hash(event) not in known],
+        untouched(talks, lambda talk: tuple(text for _, text in talk), REFERENCE_FILE),
+        untouched(events, lambda event: (event,), *(folder / "trained.npy" for folder in folders)),
     )
 
 
@@ -158,11 +156,6 @@ def _talk_or_event(row: dict[str, Any]) -> tuple[TalkTurn, ...] | str | None:
     if "turns" in row:
         return tuple((SPEAKERS[turn["speaker"]], turn["text"]) for turn in row["turns"] if turn["text"])
     return str(row["text"]) if is_grave(row) else None
-
-
-def talk_hash(talk: Sequence[TalkTurn]) -> int:
-    """Return a hash of a talk's texts, by which it is recognised."""
-    return text_hash(*(text for _, text in talk))
 
 
 def is_grave(row: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -80,6 +80,12 @@ def trained_hashes(path: Path) -> frozenset[int]:
     return frozenset(np.load(path, allow_pickle=False).tolist()) if path.exists() else frozenset()
 
 
+def untouched(rows: Iterable[T], texts: Callable[[T], tuple[str, ...]], *trained: Path) -> list[T]:
+    """Return the rows that no model was trained on, by their texts and the files of hashes beside the weights."""
+    known = frozenset[int]().union(*map(trained_hashes, trained))
+    return [row for row in rows if text_hash(*texts(row)) not in known]
+
+
 def save_trained(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
     """Write the hashes of the rows that a model was trained on."""
     np.save(path, np.array(sorted({text_hash(*row) for row in rows}), dtype=np.int64))
@@ -97,10 +103,7 @@ def read_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as text: {error}.") from error
     rows = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
+    for where, line in ((f"{path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()):
         try:
             row = json.loads(line)
         except (json.JSONDecodeError, RecursionError) as error:
@@ -151,29 +154,21 @@ def read_talks(path: Path) -> list[Talk]:
 
 def _talk_of_row(row: dict[str, Any]) -> Talk:
     if "messages" in row:
-        name, asked = (
-            row.get("chat", "talk"),
-            [(q["q"], tuple(map(str, q["evidence"])), q["ability"]) for q in row["questions"]],
-        )
+        name, asked = row.get("chat", "talk"), [(q["q"], q["evidence"], q["ability"]) for q in row["questions"]]
         said = [{**each, "speaker": each["role"], "session_date": each["date"]} for each in row["messages"]]
     else:
         name, said = row.get("conversation_id", "talk"), row["turns"]
-        asked = [
-            (
-                q["question"],
-                tuple(i for each in q["evidence"] for i in _ID_SEPARATORS.split(each)),
-                f"category_{q['category']}",
-            )
-            for q in row["qa"]
-            if q["category"] != ADVERSARIAL
-        ]
+        held = [q for q in row["qa"] if q["category"] != ADVERSARIAL]
+        asked = [(q["question"], q["evidence"], f"category_{q['category']}") for q in held]
     turns = tuple(_utterances(said))
     known = {turn.id for turn in turns}
     if len(known) != len(turns):
         raise ValueError("a turn id occurs twice")
-    with_gold = ((text, tuple(dict.fromkeys(i for i in ids if i in known)), kind) for text, ids, kind in asked)
-    questions = tuple(EvidenceQuestion(text, gold, kind) for text, gold, kind in with_gold if gold)
-    return Talk(str(name), turns, questions)
+    questions = []
+    for text, evidence, kind in asked:
+        ids = dict.fromkeys(i for each in evidence for i in _ID_SEPARATORS.split(str(each)) if i in known)
+        questions += [EvidenceQuestion(text, tuple(ids), kind)] if ids else []
+    return Talk(str(name), turns, tuple(questions))
 
 
 def _utterances(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:

@@ -19,7 +19,7 @@ from graphmem import sealing
 from graphmem.app import server_secret
 from graphmem.bench import Figures
 from graphmem.bench.harness import Talker, enrolled, latencies, messages, own_database, served, show_figures
-from graphmem.bench.scale import Material, made_memories, scale_sentences, store_made
+from graphmem.bench.scale import Material, import_memories, made_memories, scale_sentences
 from graphmem.model import Session
 from graphmem.ports import Embedder
 from graphmem.progress import print_line, spoken, tracked
@@ -149,8 +149,9 @@ class Floor:
             for talker in tracked(talkers, "Students"):
                 token = talker.caller.session or ""
                 session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
-                await store_made(self.graph, session, made_memories(session, material, STUDENT_MEMORIES))
-                await take_in(self.graph, session, datetime.now(UTC))
+                made, now = made_memories(session, material, STUDENT_MEMORIES), datetime.now(UTC)
+                await import_memories(self.graph, session, made, now)
+                await take_in(self.graph, session, now)
 
         self.runner.run(store())
 

@@ -8,16 +8,17 @@ ledger and self.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import correlation, fmean
-from typing import Any
+from typing import Literal
 
+from pydantic import TypeAdapter
 from scipy.stats import spearmanr
 
 from graphmem.bench import Figures
 from graphmem.bench.scores import macro_f1
-from graphmem.bench.talks import parsed_rows, read_rows, text_hash, trained_hashes
+from graphmem.bench.talks import parsed_rows, read_rows, untouched
 from graphmem.errors import InvalidInput
 from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
@@ -39,7 +40,7 @@ class LabelledUtterance:
     id: str
     text: str
     source: str
-    band: str
+    band: Literal["none", "one", "two", "three"]
     modality: str | None
     kind: str | None
     lasting: int
@@ -69,8 +70,8 @@ def measure_understanding(_: Settings, file: Path | None) -> Figures:
     ------
     InvalidInput    another format, or no message is left
     """
-    trained = trained_hashes(ENCODER_FOLDER / "trained.npy")
-    rows = [row for row in read_utterances(file or UNDERSTANDING_SAMPLE) if text_hash(row.text) not in trained]
+    every = read_utterances(file or UNDERSTANDING_SAMPLE)
+    rows = untouched(every, lambda row: (row.text,), ENCODER_FOLDER / "trained.npy")
     if not rows:
         raise InvalidInput(f"{file}: messages are needed that the encoder was not trained on.")
     pairs = list(zip(rows, read_now([row.text for row in rows]), strict=True))
@@ -100,13 +101,8 @@ def read_utterances(path: Path) -> list[LabelledUtterance]:
     ------
     InvalidInput    a line is of another format; names file and line
     """
-    return parsed_rows(path, _utterance, "id, text, source, band and the other labels are")
-
-
-def _utterance(row: dict[str, Any]) -> LabelledUtterance:
-    if row["band"] not in BANDS:
-        raise ValueError(f"band must be one of {', '.join(BANDS)}")
-    return LabelledUtterance(**{each.name: row[each.name] for each in fields(LabelledUtterance)})
+    parse = TypeAdapter(LabelledUtterance).validate_python
+    return parsed_rows(path, parse, "id, text, source, band and the other labels are")
 
 
 def measure_valence(_: Settings, file: Path | None) -> Figures:

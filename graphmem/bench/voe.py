@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -146,11 +147,8 @@ async def _life(
     gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Callable[[], object]
 ) -> list[tuple[TurnOutcome, ...]]:
     """Play one student of one arm: a session a day, everything formed before the next."""
-    student, start, life = (
-        await learner(gm, who.student_id, who.institution),
-        gm.clock(),
-        list[tuple[TurnOutcome, ...]](),
-    )
+    student, start = await learner(gm, who.student_id, who.institution), gm.clock()
+    life = list[tuple[TurnOutcome, ...]]()
     for day, dialogue in enumerate(held):
         student.clock.now = start + timedelta(days=day)
         await student.begin()
@@ -183,24 +181,23 @@ def findings(pairs: Sequence[Pair]) -> Figures:
     if not pairs:
         raise InvalidInput("Nothing was expected in any conversation, so there is nothing to compare.")
     turns = [both for pair in pairs for both in zip(pair.with_memory, pair.without, strict=True)]
-    expected = [(a, b) for a, b in turns if a.matched is not None]
-    hits_with, hits_without = sum(a.matched is True for a, _ in expected), sum(b.matched is True for _, b in expected)
-    only_with = sum(a.matched is True and b.matched is False for a, b in turns)
-    only_without = sum(b.matched is True and a.matched is False for a, b in turns)
-    rate_with, rate_without = hits_with / len(expected), hits_without / len(expected)
-    statistic, p = chi_squared(hits_with, len(expected), hits_without, len(expected))
-    improvement = rate_with / rate_without - 1 if hits_without else None
-    improved = hits_with > 0 if improvement is None else improvement >= WANTED
+    count = sum(a.matched is not None for a, _ in turns)
+    came = Counter((a.matched, b.matched) for a, b in turns if a.matched is not None)
+    hits, hits_without = (sum(n for both, n in came.items() if both[arm]) for arm in (0, 1))
+    rates, only_with, only_without = (hits / count, hits_without / count), came[True, False], came[False, True]
+    statistic, p = chi_squared(hits, count, hits_without, count)
+    improvement = hits / hits_without - 1 if hits_without else None
+    improved = hits > 0 if improvement is None else improvement >= WANTED
     return {
         "conversations": len(pairs),
-        "turns": len(expected),
-        "matched_with": hits_with,
+        "turns": count,
+        "matched_with": hits,
         "matched_without": hits_without,
-        "rate_with": rate_with,
-        "rate_without": rate_without,
+        "rate_with": rates[0],
+        "rate_without": rates[1],
         "mean_match_with": fmean(a.match for a, _ in turns if a.match is not None),
         "mean_match_without": fmean(b.match for _, b in turns if b.match is not None),
-        "difference": rate_with - rate_without,
+        "difference": rates[0] - rates[1],
         **({} if improvement is None else {"improvement": improvement}),
         "chi_squared": statistic,
         "p": p,

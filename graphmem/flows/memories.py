@@ -4,12 +4,10 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequenc
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound, RateLimited, Unavailable
 from graphmem.flows.session_cache import ENDED, check_running, open_memories
-from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     Edge,
     EdgeType,
@@ -23,15 +21,11 @@ from graphmem.model import (
     Reliability,
     Session,
     Source,
-    SourceKind,
     Who,
 )
 from graphmem.store import memories
-from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
-from graphmem.store.graph import Graph
 from graphmem.store.memories import (
     Filter,
-    LoadedMemory,
     Marks,
     MemoryStanding,
     Neighbourhood,
@@ -52,10 +46,6 @@ from graphmem.validation import (
 MOST_HOPS = 3
 NEIGHBOURHOOD_SIZE = 200
 """Most memories of a neighbourhood."""
-IMPORTED = 1000
-"""Memories written at once when many are imported."""
-
-
 EVENTS_SECONDS = 1.0
 """Seconds after which `memoryEvents` tells of a change at the latest, by whichever process."""
 MOST_STREAMS = 16
@@ -196,57 +186,6 @@ async def surfaced_again(gm: Graphmem, session: Session, ids: Sequence[str]) -> 
     """Return the ledger entries that surfaced in a turn, by their ids."""
     kept = {each.entry.id: each.entry for each in (await open_memories(gm, session)).ledger}
     return [kept[i] for i in ids if i in kept]
-
-
-async def import_memories(graph: Graph, session: Session, held: Sequence[LoadedMemory], now: datetime) -> int:
-    """Store many memories at once, in batches.
-
-    Each gets a source of the system, with its first source ref or else its own id as ref, and follows the one before
-    it (`PRECEDES`), where that was less than an hour earlier. Storing them again changes nothing.
-
-    Parameters
-    ----------
-    graph : Graph
-    session : Session, with which they are sealed
-    held : memories with content and vector, oldest first
-    now : datetime
-
-    Returns
-    -------
-    int, how many of them the student now has; none where there is no such student
-
-    Raises
-    ------
-    InvalidInput    one has no vector
-    Conflict        a memory of another id has the same `content_hash`; batches before that one are stored
-    Unavailable     Neo4j does not answer
-    """
-    stored = 0
-    for first in range(0, len(held), IMPORTED):
-        batch = held[first : first + IMPORTED]
-        before = held[first - 1] if first else None
-        written = await write(graph, session, imported(batch, before), now)
-        stored += 0 if written is None else len(batch)
-    return stored
-
-
-def imported(batch: Sequence[LoadedMemory], before: LoadedMemory | None) -> Changes:
-    """Changes that an import writes of a batch of memories, oldest first, that follows another memory."""
-    followed = [
-        NewEdge(a.memory.id, b.memory.id, EdgeType.PRECEDES, 1.0)
-        for a, b in pairwise([*([] if before is None else [before]), *batch])
-        if (b.memory.timestamp - a.memory.timestamp).total_seconds() < SEGMENT_GAP
-    ]
-    return Changes(None, "import", (*map(_imported, batch), *followed))
-
-
-def _imported(held: LoadedMemory) -> New:
-    memory = held.memory
-    if held.vector is None:
-        raise InvalidInput(f"{memory.id} has no vector: embed it first.")
-    ref = memory.source_refs[0] if memory.source_refs else memory.id
-    origin = Origin(SourceKind.SYSTEM, ref, f"source-{memory.id}", memory.timestamp)
-    return New(memory, held.vector, Span(0, len(memory.content or "")), origin)
 
 
 Happened = tuple[MemoryEventKind, str]

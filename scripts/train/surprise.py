@@ -13,7 +13,7 @@ from dataclasses import fields
 import numpy as np
 
 from graphmem.bench import surprise as bench
-from graphmem.bench.talks import is_held_out
+from graphmem.bench.talks import is_held_out, save_trained
 from graphmem.flows.scoring import Senses
 from graphmem.maths import surprise
 from graphmem.samples.dialogues import SPEAKERS
@@ -49,7 +49,7 @@ def make(given: Options) -> Figures:
     apart = [row for row in events if is_held_out(row["id"])]
     sample = [{"dialogue_id": row["dialogue_id"], "turns": row["turns"]} for row in held]
     write_lines(bench.SURPRISE_SAMPLE, sample + [{"id": row["id"], "text": row["text"]} for row in apart])
-    np.save(bench.REFERENCE_FILE, np.array(sorted(map(bench.talk_hash, known)), dtype=np.int64))
+    save_trained(bench.REFERENCE_FILE, [tuple(text for _, text in talk) for talk in known])
     seen = random.Random(0).sample([row["text"] for row in events if not is_held_out(row["id"])], SOME_EVENTS)
     kept = [talk for row in held if (talk := talk_of(row["turns"]))]
     found = {

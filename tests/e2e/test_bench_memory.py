@@ -12,7 +12,6 @@ from graphmem.app import Graphmem
 from graphmem.bench import recall, scale
 from graphmem.bench.talks import EvidenceQuestion, Utterance, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
-from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.unformed import tentative_memory
 from graphmem.model import Observation, Recalled, SourceKind
@@ -176,7 +175,7 @@ async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, a
     made[2] = replace(made[2], memory=replace(made[2].memory, timestamp=made[1].memory.timestamp + timedelta(hours=2)))
     before = await open_memories(gm, ann.session)
     for _ in range(2):
-        assert await import_memories(gm.graph, ann.session, made, gm.clock()) == 3
+        assert await scale.import_memories(gm.graph, ann.session, made, gm.clock()) == 3
     held = await open_memories(gm, ann.session, before.version + 1)
     assert [m.content for m in reversed(held.index.latest(5))] == [each.memory.content for each in made]
     assert held.index.latest(1)[0].source_refs == ("bench-2",)
@@ -187,6 +186,6 @@ async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, a
     assert len((await open_memories(gm, bob.session)).index) == 0
     other = replace(made[0], memory=replace(made[0].memory, id="memory-of-another-id"))
     with pytest.raises(Conflict):
-        await import_memories(gm.graph, ann.session, [other], gm.clock())
+        await scale.import_memories(gm.graph, ann.session, [other], gm.clock())
     with pytest.raises(InvalidInput, match="has no vector"):
-        await import_memories(gm.graph, ann.session, [replace(other, vector=None)], gm.clock())
+        await scale.import_memories(gm.graph, ann.session, [replace(other, vector=None)], gm.clock())

@@ -11,11 +11,10 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bench.harness import PASSWORD, Learner, environment, learner
-from graphmem.bench.scale import Material, made_memories, scale_sentences
+from graphmem.bench.scale import Material, import_memories, made_memories, scale_sentences
 from graphmem.flows.compression import compress, list_compressions
 from graphmem.flows.context import context, recall
 from graphmem.flows.ledger import Draft, add_entry
-from graphmem.flows.memories import import_memories
 from graphmem.flows.overlay import reveal
 from graphmem.flows.world import import_world
 from graphmem.model import Concept, LedgerCategory, MemoryRole
