@@ -134,34 +134,8 @@ class NamedEntity:
 
 
 @dataclass(frozen=True)
-class Extract:
-    """One thing worth remembering that a mind found in a message.
-
-    start, end : the span of the message it comes from, in characters; never empty
-    content : one statement that stands by itself; the words it comes from are those of the span
-    confidence : 0..1, how plainly it was said
-    slot : for a lasting attribute, what it is an attribute of and which, e.g. `self favourite colour`; two
-        memories of one slot could replace each other
-    about : what it is about in a few words, most telling first; the topics of `ABOUT` edges
-    context : what it leans on beside what was said just before: of work the task
-    """
-
-    start: int
-    end: int
-    content: str
-    modality: Modality
-    kind: MemoryKind
-    confidence: float = 0.7
-    slot: str | None = None
-    entities: tuple[Entity, ...] = ()
-    about: tuple[str, ...] = ()
-    aspect: Aspect | None = None
-    context: str = ""
-
-
-@dataclass(frozen=True)
 class Relation:
-    """Relation between two things found in one message, by their places in the extraction.
+    """Relation between two things found in one message, by their places.
 
     target : None means what was remembered just before this message
     reverse : the edge runs from target to source, as where what was remembered before evokes a feeling told now
@@ -190,15 +164,6 @@ class Reminder:
     triggers: tuple[str, ...] = ()
     trigger_entities: tuple[str, ...] = ()
     expires_at: datetime | None = None
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """Result of information extraction from one message by a mind."""
-
-    memories: tuple[Extract, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    reminders: tuple[Reminder, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from graphmem.model import (
     Aspect,
     Entity,
     EntityKind,
-    Extract,
-    Extraction,
     Heard,
     LedgerCategory,
     MemoryKind,
     Modality,
+    Note,
+    Relation,
     Reminder,
 )
 from graphmem.text.arithmetic import equations
@@ -117,6 +117,14 @@ def _joined(analysis: MessageAnalysis, text: str) -> Iterator[StatementScores]:
         yield StatementScores((start, end + marks), each.snr, each.scores)
 
 
+class Extraction(NamedTuple):
+    """What is found in one message: notes that quote it, their relations, and its ledger entries."""
+
+    memories: tuple[Note, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    reminders: tuple[Reminder, ...] = ()
+
+
 class _Kept(NamedTuple):
     """A statement that is kept: its span, what it tells (None of a foreign text), and what it leans on."""
 
@@ -136,9 +144,8 @@ def extract(heard: Heard, reading: MessageAnalysis | None = None, reply: Message
 
     Returns
     -------
-    Extraction; each memory's content is the words of its span. Nothing of greetings, thanks, bare answers and
-    questions. A text in another language is quoted whole. Of a message without passes only ledger entries, and no
-    danger
+    Extraction; nothing of greetings, thanks, bare answers and questions. A text in another language is quoted whole. Of
+    a message without passes only ledger entries, and no danger
 
     Source: spec 1, 7.
 
@@ -146,8 +153,8 @@ def extract(heard: Heard, reading: MessageAnalysis | None = None, reply: Message
     --------
     >>> from datetime import datetime, UTC
     >>> heard = Heard("Hi Ada! My favourite colour is teal.", datetime(2026, 1, 5, tzinfo=UTC))
-    >>> [(m.start, m.end, m.content, m.kind.value, m.slot) for m in extract(heard).memories]
-    [(8, 36, 'My favourite colour is teal.', 'trait', 'self favourite colour')]
+    >>> [(m.start, m.end, m.kind.value, m.slot) for m in extract(heard).memories]
+    [(8, 36, 'trait', 'self favourite colour')]
     """
     doc = doc_of(heard)
     found, names = statements_of(doc, reading)
@@ -164,7 +171,7 @@ def extract(heard: Heard, reading: MessageAnalysis | None = None, reply: Message
         reading = reading or encoder_network(1).analyse(doc.text)
         kept = _told(doc, heard, found, entries, aspect_at_work(doc, heard, reading, reply))
     memories = tuple(_memory(each, doc, heard, names) for each in kept)
-    pieces = [Doc(memory.content) for memory in memories]
+    pieces = [Doc(doc.text[memory.start : memory.end]) for memory in memories]
     feelings = [memory.modality is Modality.EMOTIONAL for memory in memories]
     return Extraction(memories, relations(pieces, feelings, heard.passes) if pieces else (), entries)
 
@@ -254,8 +261,8 @@ def _meets(span: SentenceSpan, entries: Sequence[Reminder]) -> bool:
     return any(each.start < span[1] and span[0] < each.end for each in entries)
 
 
-def _memory(kept: _Kept, doc: Doc, heard: Heard, names: Sequence[Entity]) -> Extract:
-    """The memory of a kept statement."""
+def _memory(kept: _Kept, doc: Doc, heard: Heard, names: Sequence[Entity]) -> Note:
+    """The note of a kept statement; whom and what it names is told from the second pass on (spec 7)."""
     start, end = kept.span
     words = Doc(doc.text[start:end])
     modality, kind = _sort(kept)
@@ -263,18 +270,19 @@ def _memory(kept: _Kept, doc: Doc, heard: Heard, names: Sequence[Entity]) -> Ext
     known = {heard.speaker.casefold()} if heard.speaker else set()
     named = [each for each in names if each.name.casefold() in words.plain]
     named += [each for each in words.entities if each.name.casefold() not in {n.name.casefold() for n in named}]
-    return Extract(
+    thorough = heard.passes > 1
+    return Note(
         start,
         end,
-        words.text,
+        None,
         modality,
         kind,
-        STATED_CONFIDENCE,
-        slot if kind is MemoryKind.TRAIT or is_state(slot) else None,
-        tuple(each for each in named if each.name.casefold() not in known),
-        _topics(words),
         kept.aspect,
+        STATED_CONFIDENCE,
         context=kept.context,
+        slot=slot if kind is MemoryKind.TRAIT or is_state(slot) else None,
+        entities=tuple(each for each in named if thorough and each.name.casefold() not in known),
+        about=_topics(words) if thorough else (),
     )
 
 

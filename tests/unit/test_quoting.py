@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.model import Aspect, Extraction, Heard, LedgerCategory
-from graphmem.offline.formation import extract
+from graphmem.model import Aspect, Heard, LedgerCategory
+from graphmem.offline.formation import Extraction, extract
 from graphmem.text.normalize import cleaned
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -15,6 +15,10 @@ AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 def quoted(text: str, **more: object) -> Extraction:
     return extract(Heard(text, AT, **more))  # type: ignore[arg-type]
+
+
+def words(text: str, **more: object) -> list[str]:
+    return [text[each.start : each.end] for each in quoted(text, **more).memories]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +35,7 @@ def quoted(text: str, **more: object) -> Extraction:
     ],
 )  # fmt: skip
 def test_statements_kept(text: str, kept: list[str]) -> None:
-    assert [memory.content for memory in quoted(text).memories] == kept
+    assert words(text) == kept
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,7 @@ def test_statements_kept(text: str, kept: list[str]) -> None:
 )
 def test_foreign_text_is_quoted_whole_without_slot(text: str) -> None:
     (memory,) = quoted(text).memories
-    assert (memory.content, memory.slot, memory.aspect) == (text, None, None)
+    assert (words(text), memory.slot, memory.aspect) == ([text], None, None)
 
 
 @pytest.mark.parametrize(
@@ -60,14 +64,14 @@ def test_foreign_text_is_quoted_whole_without_slot(text: str) -> None:
 def test_work_is_quoted_with_its_aspect(text: str, more: dict[str, str], aspect: Aspect | None) -> None:
     found = quoted(text, **more)
     assert [memory.aspect for memory in found.memories if memory.aspect is not None] == ([aspect] if aspect else [])
-    assert all(memory.content == text for memory in found.memories)
+    assert all(each == text for each in words(text, **more))
     assert all(memory.context == more.get("task", "") for memory in found.memories if memory.aspect is not None)
 
 
 def test_observed_message_is_kept_whole() -> None:
     text = "Hey Mel! Good to see you! I adopted a guinea pig named Oscar last May. He is so sweet."
-    (memory,) = quoted(text, observed=True, speaker="Caroline").memories
-    assert memory.content.endswith("I adopted a guinea pig named Oscar last May. He is so sweet.")
+    (kept,) = words(text, observed=True, speaker="Caroline")
+    assert kept.endswith("I adopted a guinea pig named Oscar last May. He is so sweet.")
 
 
 def test_message_without_passes_forms_ledger_entries_only() -> None:
@@ -76,7 +80,7 @@ def test_message_without_passes_forms_ledger_entries_only() -> None:
 
 
 @given(st.text(max_size=200))
-def test_content_is_a_verbatim_span(text: str) -> None:
+def test_notes_are_verbatim_spans(text: str) -> None:
     for memory in quoted(text).memories:
-        assert memory.content == text[memory.start : memory.end]
-        assert cleaned(memory.content)
+        assert memory.statement is None
+        assert cleaned(text[memory.start : memory.end])

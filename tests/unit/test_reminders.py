@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.model import Author, Extraction, Heard, LedgerCategory, Reminder, SourceKind
-from graphmem.offline.formation import extract
+from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
+from graphmem.offline.formation import Extraction, extract
 from graphmem.samples import sample_dialogues
 from graphmem.text.reminders import (
     CUE_TRIGGERS,

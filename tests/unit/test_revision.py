@@ -29,9 +29,10 @@ affect = load_affect()
 def told(text: str, days: int = 0) -> Revisable:
     at = AT + timedelta(days=days)
     memory = extract(Heard(text, at, student="Tobi", observed=True)).memories[0]
-    vector = encode([memory.content])[0]
-    valence = affect.valence(Doc(memory.content), vector)
-    return Revisable(memory.content, text, at, memory.aspect, slot_of(Doc(text)), valence, vector)
+    content = text[memory.start : memory.end]
+    vector = encode([content])[0]
+    valence = affect.valence(Doc(content), vector)
+    return Revisable(content, text, at, memory.aspect, slot_of(Doc(text)), valence, vector)
 
 
 @pytest.mark.parametrize(
