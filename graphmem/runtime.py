@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import GraphmemError, SetupError
-from graphmem.flows.integrity import keep_up_forever
+from graphmem.flows.students import keep_up_forever
 from graphmem.jobs.dispatch import run_due_jobs_forever
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local import server

@@ -13,8 +13,7 @@ from strawberry.fastapi import BaseContext
 from graphmem.app import Graphmem
 from graphmem.bearer import EXPIRED, Caller
 from graphmem.errors import Forbidden, GraphmemError, Locked, Unauthenticated
-from graphmem.flows.service_tokens import check_not_revoked
-from graphmem.flows.students import find_student
+from graphmem.flows.students import check_not_revoked, find_student
 from graphmem.model import Role, Session, SourceKind, Student, Who
 from graphmem.validation import checked_id
 from graphmem_api.loaders import Loaders

@@ -8,7 +8,7 @@ import strawberry
 
 from graphmem import model
 from graphmem.flows.ledger import Draft
-from graphmem.flows.world_plan import WorldDraft
+from graphmem.flows.world import WorldDraft
 from graphmem_api.mapper import taken
 
 

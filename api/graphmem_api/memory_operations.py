@@ -9,9 +9,8 @@ import strawberry
 from graphmem import model
 from graphmem.app import Graphmem
 from graphmem.errors import NotFound
-from graphmem.flows.concern import correct_concern
 from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
-from graphmem.flows.ledger import Draft, add_entry, delete_entry, settle_entry
+from graphmem.flows.ledger import Draft, add_entry, correct_concern, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory, memory_events
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.uncertainty import check_action, correct_memory, reconcile, resolve_uncertainty, undo_resolution

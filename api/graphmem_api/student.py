@@ -11,9 +11,9 @@ from graphmem.flows import memories
 from graphmem.flows.compression import list_compressions
 from graphmem.flows.consolidation import find_kept
 from graphmem.flows.facts import list_facts
-from graphmem.flows.integrity import verify_integrity
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.overlay import OverlayPage, ProgressPage, find_frontier, list_fading, list_overlay, list_progress
+from graphmem.flows.students import verify_integrity
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.metrics import recall_seconds

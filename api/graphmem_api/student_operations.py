@@ -4,9 +4,8 @@ import strawberry
 
 from graphmem.bearer import make_token
 from graphmem.flows import students
-from graphmem.flows.service_tokens import list_tokens, revoke_token
 from graphmem.flows.session_cache import read_ahead
-from graphmem.flows.students import decoded_recovery_key, recover_student
+from graphmem.flows.students import decoded_recovery_key, list_tokens, recover_student, revoke_token
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Companion, Role, ServiceToken

@@ -8,7 +8,7 @@ from strawberry.scalars import JSON
 
 from graphmem.errors import InvalidInput
 from graphmem.flows.analysis import analyse, declared, list_queries
-from graphmem.flows.concern import wellbeing
+from graphmem.flows.ledger import wellbeing
 from graphmem.flows.students import erase_student
 from graphmem.flows.transfer import ImportedStudent, export_text, import_student
 from graphmem.jobs.admin import list_jobs, retry_job, spent, student_of_job

@@ -13,7 +13,7 @@ from strawberry.types import ExecutionResult
 
 from graphmem.app import Graphmem
 from graphmem.errors import NotFound
-from graphmem.flows.fog import fog_of, hidden_in
+from graphmem.flows.overlay import fog_of, hidden_in
 from graphmem.model import Session
 from graphmem.search.fog import BLANK, blanked
 

@@ -16,7 +16,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
 
 from graphmem.app import SERVICE_TOKEN_SECONDS
 from graphmem.errors import InvalidInput, Unauthenticated, Unavailable
-from graphmem.flows.service_tokens import check_not_revoked
+from graphmem.flows.students import check_not_revoked
 from graphmem_api.access import RequestContext
 from graphmem_api.errors import log_unexpected
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import fmean
 
 from graphmem.app import Graphmem
-from graphmem.flows.scoring import Senses
+from graphmem.flows.findings import Senses
 from graphmem.flows.turn import Incoming
 from graphmem.llm.fallback import make_mind
 from graphmem.model import Author, Message, Prediction

@@ -20,8 +20,8 @@ from graphmem.bench.harness import in_process, latencies, learner, show_figures
 from graphmem.bench.talks import read_rows
 from graphmem.errors import InvalidInput
 from graphmem.flows import context
+from graphmem.flows.context import tentative_memory
 from graphmem.flows.session_cache import open_memories
-from graphmem.flows.unformed import tentative_memory
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Domain, EdgeType, Matrix, Observation, Session, SourceKind, Vector
 from graphmem.offline.exemplars import read_situations

@@ -20,8 +20,17 @@ from graphmem.bench import Figures
 from graphmem.bench.scores import auroc
 from graphmem.bench.talks import UNDATED, parsed_rows, untouched
 from graphmem.errors import InvalidInput
-from graphmem.flows.findings import SURELY_WORK
-from graphmem.flows.scoring import FIRST_SHIFT, SURPRISE_WINDOW, Score, Sensed, Senses, grave, levelled, score
+from graphmem.flows.findings import (
+    FIRST_SHIFT,
+    SURELY_WORK,
+    SURPRISE_WINDOW,
+    Score,
+    Sensed,
+    Senses,
+    grave,
+    levelled,
+    score,
+)
 from graphmem.language.analysis import MessageAnalysis, work_chance
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.maths.features import distance

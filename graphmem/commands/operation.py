@@ -79,7 +79,7 @@ async def doctor_command(
 
 
 async def _junk_of(settings: Settings, who: Who, password: str) -> Printout:
-    from graphmem.flows.junk import find_junk
+    from graphmem.flows.memories import find_junk
     from graphmem.runtime import open_graphmem
 
     async with open_graphmem(settings, say=say, background=False) as gm, unlocked(gm, who, password) as session:
@@ -222,7 +222,7 @@ async def token_command(
     """
     from graphmem.app import server_secret
     from graphmem.bearer import make_token
-    from graphmem.flows.service_tokens import issue_token, list_tokens, revoke_token
+    from graphmem.flows.students import issue_token, list_tokens, revoke_token
     from graphmem.runtime import open_graphmem
 
     if role is None and not list_all and revoke is None:

@@ -13,7 +13,7 @@ from prometheus_client import start_http_server
 from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.errors import SetupError
-from graphmem.flows.integrity import keep_up_forever
+from graphmem.flows.students import keep_up_forever
 from graphmem.jobs.dispatch import listen_for_jobs, run_due_jobs, run_due_jobs_forever
 from graphmem.jobs.health import measure_forever
 from graphmem.jobs.runner import trouble_logged

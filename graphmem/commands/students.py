@@ -215,8 +215,7 @@ async def import_command(
     student : id of the new student; by default the exported one's
     skip_unknown : leave out concepts that the institution's world does not have
     """
-    from graphmem.flows.import_plan import read_document
-    from graphmem.flows.transfer import import_student
+    from graphmem.flows.transfer import import_student, read_document
 
     try:
         document = file.read_text("utf-8")
@@ -242,8 +241,7 @@ async def verify_command(
     student : whose data; all students by default; no password
     accept : take what is there for what graphmem wrote, whoever wrote it
     """
-    from graphmem.flows.integrity import accept_integrity, verify_integrity
-    from graphmem.flows.students import list_all_ids
+    from graphmem.flows.students import accept_integrity, list_all_ids, verify_integrity
 
     ids = await list_all_ids(gm, institution) if student is None else [student]
     flow = accept_integrity if accept else verify_integrity

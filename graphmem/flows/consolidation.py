@@ -12,7 +12,7 @@ from datetime import datetime
 from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.formation_reading import TENTATIVE
+from graphmem.flows.formation_plan import TENTATIVE
 from graphmem.maths import features, importance
 from graphmem.maths.salience import reconsidered
 from graphmem.model import Who

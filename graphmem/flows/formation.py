@@ -14,17 +14,23 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Locked
-from graphmem.flows.concern import keep_heard_danger, noted_danger, standing_level
 from graphmem.flows.facts import NEAREST, known_facts, learned
-from graphmem.flows.fog import fog_of
-from graphmem.flows.formation_effects import consolidation_pairs, known_items
-from graphmem.flows.formation_plan import planned_formation, with_lawful_instruction, with_speaker
-from graphmem.flows.formation_reading import Marked, MessageScores, Reading
-from graphmem.flows.ledger import new_entry, noted_draft
+from graphmem.flows.formation_plan import (
+    Marked,
+    MessageScores,
+    Reading,
+    consolidation_pairs,
+    known_items,
+    planned_formation,
+    with_lawful_instruction,
+    with_speaker,
+)
+from graphmem.flows.ledger import keep_heard_danger, new_entry, noted_danger, noted_draft, standing_level
 from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
 from graphmem.flows.observation import observe
+from graphmem.flows.overlay import fog_of
 from graphmem.flows.session_cache import known_readings, open_memories, with_feedback, write_planned
-from graphmem.flows.surprise_plan import with_response
+from graphmem.flows.surprise import with_response
 from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, passes, work_chance
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graphmem.flows.formation_reading import STRENGTH, Marked, Reading, new_memory
+from graphmem.flows.formation_plan import STRENGTH, Marked, Reading, new_memory
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Domain, EdgeType, Heard, Memory, MemoryKind, MemoryRole, Modality, Note, SourceKind, Vector
 from graphmem.search.index import SearchIndex

@@ -6,9 +6,8 @@ from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.memories import edges_by_memory, entities_by_memory
-from graphmem.flows.overlay import as_of, find_frontier
+from graphmem.flows.overlay import as_of, find_frontier, fog_of, hidden_in
 from graphmem.flows.session_cache import check_running
 from graphmem.model import Concept, Edge, Known, Memory, NamedEntity, Session, Who, World
 from graphmem.search.scoring import gravity_now

@@ -1,4 +1,4 @@
-"""Students: enrolment, sessions, passwords and keys, recovery, erasure (spec 14)."""
+"""Students: enrolment, sessions, passwords, keys, recovery, erasure, integrity; service tokens (spec 14, 15)."""
 
 import logging
 from base64 import b64decode
@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from graphmem import sealing
 from graphmem.app import Graphmem
+from graphmem.bearer import Caller, make_token
 from graphmem.errors import (
     Conflict,
     Forbidden,
@@ -20,15 +21,27 @@ from graphmem.errors import (
     NotFound,
     RateLimited,
     Tampered,
+    Unauthenticated,
     Unavailable,
 )
-from graphmem.flows.integrity import keep_up
 from graphmem.flows.session_cache import ENDED
-from graphmem.model import NO_NAME, Companion, Erased, Keys, Session, Student, StudentSummary, Who
-from graphmem.store import deletion, students
+from graphmem.model import (
+    NO_NAME,
+    Companion,
+    Erased,
+    Integrity,
+    Keys,
+    Role,
+    ServiceToken,
+    Session,
+    Student,
+    StudentSummary,
+    Who,
+)
+from graphmem.store import deletion, integrity, students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import Rekeying, rotate
-from graphmem.store.tampering import Damage, report
+from graphmem.store.tampering import Damage, forget_noticed, report
 from graphmem.validation import (
     PAGE_SIZE,
     PASSWORD_MIN,
@@ -39,6 +52,149 @@ from graphmem.validation import (
     checked_text,
     checked_time_zone,
 )
+
+INTEGRITY_SECONDS = 1.0
+"""Seconds after which a write is taken into the integrity hash."""
+
+log = logging.getLogger(__name__)
+
+NO_STUDENT = "There is no such student: enrol the student first."
+
+
+async def verify_integrity(gm: Graphmem, who: Who) -> Integrity:
+    """Compare the stored data of a student with the service's writes; no key of the student is needed.
+
+    Raises
+    ------
+    NotFound        there is no such student
+    Conflict        the student was written to each time that it was read
+
+    Source: spec 14.
+    """
+    found = await integrity.verify(gm.graph, who, gm.clock())
+    if found is None:
+        raise NotFound(NO_STUDENT)
+    return found
+
+
+async def accept_integrity(gm: Graphmem, who: Who) -> Integrity:
+    """Accept the stored data of a student as written by the service, whoever wrote it; return the state after that.
+
+    Raises
+    ------
+    NotFound        there is no such student
+    """
+    if not await integrity.accept(gm.graph, who, gm.clock()):
+        raise NotFound(NO_STUDENT)
+    await forget_noticed(gm.graph, who)
+    return await verify_integrity(gm, who)
+
+
+async def keep_up(gm: Graphmem, who: Who) -> None:
+    """Take in the recent writes of a student, if it can be done now; `graphmem.store.integrity.take_in`."""
+    try:
+        await integrity.take_in(gm.graph, who, gm.clock())
+    except Tampered as error:
+        log.error("the integrity hash of student %s is not kept up: %s", who.student_id, error)
+    except GraphmemError as error:
+        # The write is not lost: its note waits.
+        log.warning("the integrity hash of student %s is left to the next sweep: %s", who.student_id, error.code)
+
+
+async def keep_all_up(gm: Graphmem) -> None:
+    """Take in the recent writes of every student."""
+    last = None
+    # Page by page: students whose notes cannot be taken in block no others.
+    while found := await integrity.list_noted(gm.graph, last):
+        for who in found:
+            await keep_up(gm, who)
+        last = found[-1]
+
+
+async def keep_up_forever(gm: Graphmem) -> None:
+    """Take in this process's writes soon after them, until it ends; errors are left to the sweep."""
+    while True:
+        ends = await gm.background.stops_within(INTEGRITY_SECONDS)
+        while gm.graph.noted:
+            await keep_up(gm, gm.graph.noted.pop())
+        if ends:
+            return
+
+
+SERVICE_TOKEN_DAYS = 365.0
+"""Days after which a service token expires."""
+
+MOST_TOKENS = 1_000
+"""Most service tokens of an institution that are listed."""
+USE_STEP = timedelta(hours=1)
+"""Longest time for which the use of a token is not noted anew."""
+REVOKED = "This token was revoked: make a new one with `graphmem token --service NAME`."
+
+
+async def issue_token(
+    gm: Graphmem, institution: str, role: Role, name: str, days: float | None = None
+) -> tuple[str, ServiceToken]:
+    """Make a service token; it is shown this once and kept nowhere.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    institution, role : whom it speaks for
+    name : str, 1 to 200 characters: the service that uses it
+    days : float > 0, until it expires; `service_token_days` by default
+
+    Raises
+    ------
+    InvalidInput    institution, name or days will not do
+    """
+    checked_text("name", name, 200)
+    seconds = 86_400.0 * (SERVICE_TOKEN_DAYS if days is None else days)
+    now, token_id = gm.clock(), uuid4().hex
+    text = make_token(gm.secret, institution, role, seconds, now, token_id)
+    token = ServiceToken(token_id, name, role, now, now + timedelta(seconds=seconds))
+    await students.create_token(gm.graph, institution, token)
+    return text, token
+
+
+async def list_tokens(gm: Graphmem, institution: str) -> Sequence[ServiceToken]:
+    """Return an institution's service tokens, the newest first, at most 1,000; revoked and expired ones too."""
+    return await students.list_stored_tokens(gm.graph, institution, MOST_TOKENS)
+
+
+async def revoke_token(gm: Graphmem, institution: str, token_id: str) -> ServiceToken:
+    """Revoke a service token, for good: within `service_token_seconds` no replica accepts it any more.
+
+    Raises
+    ------
+    NotFound        the institution has none of this id
+    """
+    revoked = await students.save_revocation(gm.graph, institution, checked_id("id", token_id), gm.clock())
+    if revoked is None:
+        raise NotFound("There is no such service token: `graphmem token --list` shows them.")
+    gm.valid_tokens.pop(token_id, None)
+    return revoked
+
+
+async def check_not_revoked(gm: Graphmem, caller: Caller) -> None:
+    """Raise Unauthenticated where a caller's token is a service token that was revoked, or is unknown here.
+
+    What was looked up is trusted for `service_token_seconds`.
+
+    Raises
+    ------
+    Unauthenticated     it was revoked
+    Unavailable         Neo4j does not answer
+    """
+    if caller.token_id is None or caller.token_id in gm.valid_tokens:
+        return
+    found, now = await students.find_token_use(gm.graph, caller.institution, caller.token_id), gm.clock()
+    if found is None:
+        raise Unauthenticated(REVOKED)
+    (used_at,) = found
+    if used_at is None or now - used_at >= USE_STEP:
+        await students.touch_token(gm.graph, caller.institution, caller.token_id, now)
+    gm.valid_tokens[caller.token_id] = True
+
 
 PASSWORD_TRIES = 5
 """Wrong passwords of a caller for a student before waiting."""
@@ -68,7 +224,6 @@ COMPANION = Companion(
 
 LONGEST_STEP = timedelta(minutes=1)
 """Longest time between two renewals of a session that is used all the time."""
-log = logging.getLogger(__name__)
 NODES_AT_ONCE = 1_000
 """Most nodes of each kind that one transaction deletes."""
 TAKEN_UP_AFTER = timedelta(minutes=5)

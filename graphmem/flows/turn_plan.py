@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from graphmem.flows.findings import MessageFindings
-from graphmem.flows.scoring import Score, stacked_vectors, vector_of
+from graphmem.flows.findings import MessageFindings, Score, stacked_vectors, vector_of
 from graphmem.flows.uncertainty_plan import MOST_RAISED, REASSURED_BY, raised, shifted_tolerance
 from graphmem.language.analysis import MessageAnalysis
 from graphmem.maths.gravity import boosted

@@ -22,7 +22,7 @@ async def compress_within_budget(
     """Compress a student's memories, see `graphmem.flows.compression`; where the budget is spent rules summarise."""
     # It needs scipy, which takes most of a second to import: a command that compresses nothing should not wait for it.
     from graphmem.flows import compression
-    from graphmem.flows.compression_plan import MOST_TOGETHER
+    from graphmem.flows.compression import MOST_TOGETHER
 
     # About the bytes of statements that one question is about.
     asked = compression.GROUPS_AT_ONCE * MOST_TOGETHER * SHOWN_STATEMENT

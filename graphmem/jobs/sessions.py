@@ -14,8 +14,8 @@ from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError, Locked, Unavailable
 from graphmem.flows.consolidation import consolidate
-from graphmem.flows.integrity import keep_up
 from graphmem.flows.session_cache import ENDED
+from graphmem.flows.students import keep_up
 from graphmem.flows.turn import answer_waiting
 from graphmem.flows.uncertainty import reconcile
 from graphmem.jobs.compressing import compress_beyond_limit

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
-from graphmem.flows.integrity import keep_all_up
-from graphmem.flows.students import finish_erasures
+from graphmem.flows.students import finish_erasures, keep_all_up
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.drift import drift_due

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.flows.fog import read_senses
+from graphmem.flows.overlay import read_senses
 from graphmem.flows.world import read_world
 from graphmem.model import Concept, Matrix, Vector
 from graphmem.samples import SAMPLES

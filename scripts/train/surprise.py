@@ -14,7 +14,7 @@ import numpy as np
 
 from graphmem.bench import surprise as bench
 from graphmem.bench.talks import is_held_out, save_trained
-from graphmem.flows.scoring import Senses
+from graphmem.flows.findings import Senses
 from graphmem.maths import surprise
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.text.affect import load_affect

@@ -30,9 +30,8 @@ from jwt.api_jws import PyJWS
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.flows import students
-from graphmem.flows.concern import wellbeing
-from graphmem.flows.ledger import list_entries
-from graphmem.flows.service_tokens import issue_token, revoke_token
+from graphmem.flows.ledger import list_entries, wellbeing
+from graphmem.flows.students import issue_token, revoke_token
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.transfer import export_text
 from graphmem.jobs.runner import run_jobs

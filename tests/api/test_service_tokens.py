@@ -11,7 +11,7 @@ from cachetools import TTLCache
 from graphmem.app import SERVICE_TOKEN_SECONDS, Graphmem
 from graphmem.bearer import caller, make_token
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.service_tokens import issue_token, list_tokens, revoke_token
+from graphmem.flows.students import issue_token, list_tokens, revoke_token
 from graphmem.model import Role
 from tests.api.websocket import connected
 from tests.conftest import Pupil, another_replica, served

@@ -12,8 +12,8 @@ from graphmem.app import Graphmem
 from graphmem.bench import recall, scale
 from graphmem.bench.talks import EvidenceQuestion, Utterance, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
+from graphmem.flows.context import tentative_memory
 from graphmem.flows.session_cache import open_memories
-from graphmem.flows.unformed import tentative_memory
 from graphmem.model import Observation, Recalled, SourceKind
 from graphmem.samples import SAMPLES
 from graphmem.store import memories

@@ -15,7 +15,7 @@ from graphmem.commands.backup import BackupReport, backup, restore
 from graphmem.errors import Conflict, InvalidInput, Locked, SetupError
 from graphmem.flows import students
 from graphmem.flows.context import recall
-from graphmem.flows.integrity import accept_integrity, verify_integrity
+from graphmem.flows.students import accept_integrity, verify_integrity
 from graphmem.flows.transfer import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.local.server import LocalNeo4j

@@ -11,9 +11,16 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import MindError, NotFound
 from graphmem.flows import students
-from graphmem.flows.concern import correct_concern, keep_heard_danger, wellbeing
 from graphmem.flows.context import context
-from graphmem.flows.ledger import Draft, add_entry, delete_entry, list_entries
+from graphmem.flows.ledger import (
+    Draft,
+    add_entry,
+    correct_concern,
+    delete_entry,
+    keep_heard_danger,
+    list_entries,
+    wellbeing,
+)
 from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows import formation_effects
+from graphmem.flows import formation_plan
 from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
@@ -104,7 +104,7 @@ async def test_only_what_is_sure_changes_what_is_kept(
     gm: Graphmem, ann: Pupil, verdict: PairVerdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What tells endings by itself does not stand in the way of a verdict here.
-    monkeypatch.setattr(formation_effects, "ending_chance", lambda new, old: 0.9)
+    monkeypatch.setattr(formation_plan, "ending_chance", lambda new, old: 0.9)
     judging = judged_by(gm, Judging(verdict))
     await told(judging, ann, *PLANES)
     older, newer = await held(another_replica(gm), ann.session)

@@ -17,11 +17,16 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked
 from graphmem.flows import students
 from graphmem.flows.context import recall
-from graphmem.flows.import_plan import planned_graph, read_document
-from graphmem.flows.integrity import verify_integrity
-from graphmem.flows.transfer import export_pieces, export_student, export_text, import_student
-from graphmem.flows.world import import_world
-from graphmem.flows.world_plan import WorldDraft
+from graphmem.flows.students import verify_integrity
+from graphmem.flows.transfer import (
+    export_pieces,
+    export_student,
+    export_text,
+    import_student,
+    planned_graph,
+    read_document,
+)
+from graphmem.flows.world import WorldDraft, import_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Role, Session, Who, WorldEdge
 from graphmem.store import transfer

@@ -13,14 +13,19 @@ from graphmem.app import Graphmem
 from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.compression import compress
-from graphmem.flows.concern import correct_concern
 from graphmem.flows.consolidation import decay
 from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
-from graphmem.flows.integrity import accept_integrity, keep_all_up, keep_up, verify_integrity
-from graphmem.flows.ledger import Draft, add_entry, delete_entry, settle_entry
+from graphmem.flows.ledger import Draft, add_entry, correct_concern, delete_entry, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import set_attitude
-from graphmem.flows.students import CompanionChange, erase_student
+from graphmem.flows.students import (
+    CompanionChange,
+    accept_integrity,
+    erase_student,
+    keep_all_up,
+    keep_up,
+    verify_integrity,
+)
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions
 from graphmem.flows.uncertainty import reconcile, resolve_uncertainty
 from graphmem.flows.uncertainty_plan import Settling

@@ -13,10 +13,9 @@ from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, Tampered
 from graphmem.flows import students
-from graphmem.flows.integrity import keep_up, verify_integrity
 from graphmem.flows.memories import list_memories
 from graphmem.flows.observation import observe
-from graphmem.flows.students import erase_student
+from graphmem.flows.students import erase_student, keep_up, verify_integrity
 from graphmem.flows.transfer import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role, Session, SourceKind, Who

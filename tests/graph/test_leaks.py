@@ -13,10 +13,8 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.flows.context import context, recall
-from graphmem.flows.fog import fog_of
-from graphmem.flows.overlay import reveal
-from graphmem.flows.world import import_world, read_world
-from graphmem.flows.world_plan import WorldDraft
+from graphmem.flows.overlay import fog_of, reveal
+from graphmem.flows.world import WorldDraft, import_world, read_world
 from graphmem.model import Author, Concept, Message, Prediction, Respond, Response
 from graphmem.samples import SAMPLES
 from tests.conftest import Pupil, say

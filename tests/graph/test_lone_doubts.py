@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows.detection_plan import doubted_alone, lone_type
 from graphmem.flows.uncertainty import check_action, list_uncertainties, reconcile, resolve_uncertainty
-from graphmem.flows.uncertainty_plan import Settling
+from graphmem.flows.uncertainty_plan import Settling, doubted_alone, lone_type
 from graphmem.model import (
     DetectionContext,
     Memory,

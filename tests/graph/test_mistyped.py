@@ -6,9 +6,9 @@ from graphmem.errors import place as where
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
-from graphmem.flows.integrity import accept_integrity, verify_integrity
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.memories import list_memories
+from graphmem.flows.students import accept_integrity, verify_integrity
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.jobs.runner import run_jobs

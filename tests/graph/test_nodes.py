@@ -7,7 +7,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.flows import students
-from graphmem.flows.integrity import verify_integrity
+from graphmem.flows.students import verify_integrity
 from graphmem.flows.transfer import export_student, export_text, import_student
 from graphmem.model import Memory, Modality, Session, Who
 from graphmem.model.fields import Sealed, Share

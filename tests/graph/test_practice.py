@@ -7,9 +7,9 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.integrity import verify_integrity
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress, reveal, set_attitude
+from graphmem.flows.students import verify_integrity
 from graphmem.flows.transfer import export_student
 from graphmem.flows.world import import_world
 from graphmem.jobs.runner import run_jobs

@@ -13,11 +13,10 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows import session_cache as opened
 from graphmem.flows.consolidation import decay
-from graphmem.flows.context import context, recall
+from graphmem.flows.context import MAX_UNFORMED, context, recall
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.memories import count_memories, list_memories, recalled_again
 from graphmem.flows.observation import observe
-from graphmem.flows.unformed import MAX_UNFORMED
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import OF_A_SITTING, LedgerCategory, SourceKind

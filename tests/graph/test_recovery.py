@@ -17,8 +17,7 @@ from graphmem.app import Graphmem
 from graphmem.commands.students import make_recovery_key, read_recovery_key
 from graphmem.errors import Conflict, Forbidden, InvalidInput, Locked
 from graphmem.flows import students
-from graphmem.flows.integrity import verify_integrity
-from graphmem.flows.students import recover_student
+from graphmem.flows.students import recover_student, verify_integrity
 from graphmem.flows.transfer import export_student, export_text, import_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role, Session, Who

@@ -16,8 +16,7 @@ from pydantic import ValidationError
 from graphmem.app import Graphmem, server_secret
 from graphmem.commands.operation import send_trial
 from graphmem.errors import SetupError
-from graphmem.flows.concern import correct_concern
-from graphmem.flows.ledger import Draft, add_entry
+from graphmem.flows.ledger import Draft, add_entry, correct_concern
 from graphmem.flows.observation import observe
 from graphmem.flows.students import erase_student
 from graphmem.jobs.admin import list_jobs, retry_job

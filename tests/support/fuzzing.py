@@ -21,8 +21,7 @@ from graphmem.bearer import make_token
 from graphmem.flows import students
 from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.observation import observe
-from graphmem.flows.world import import_world
-from graphmem.flows.world_plan import WorldDraft
+from graphmem.flows.world import WorldDraft, import_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, LedgerCategory, Observation, Role, Session, SourceKind, Who
 from graphmem_api.schema import make_schema

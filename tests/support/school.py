@@ -5,8 +5,7 @@ from datetime import timedelta
 
 from graphmem.app import Graphmem
 from graphmem.flows.observation import observe
-from graphmem.flows.world import import_world
-from graphmem.flows.world_plan import WorldDraft
+from graphmem.flows.world import WorldDraft, import_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Observation, PracticeOutcome, Practised, SourceKind
 from tests.conftest import Pupil, say

@@ -6,8 +6,7 @@ from graphmem.app import Graphmem
 from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import reveal, set_attitude
-from graphmem.flows.world import import_world
-from graphmem.flows.world_plan import WorldDraft
+from graphmem.flows.world import WorldDraft, import_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
     Concept,

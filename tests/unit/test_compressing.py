@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import adjusted_rand_score
 
-from graphmem.flows import compression_plan
-from graphmem.flows.compression_plan import (
+from graphmem.flows import compression
+from graphmem.flows.compression import (
     MOST_TOGETHER,
     CompressionPlan,
     MemoryGraph,
@@ -198,7 +198,7 @@ def test_parts_of_a_graph_are_bounded_and_cut_little() -> None:
 def test_a_large_graph_is_planned_as_well_as_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(600, 40)
     whole = planned_compression(graph, frozenset(), 300, NOW)
-    monkeypatch.setattr(compression_plan, "LARGE", 200)
+    monkeypatch.setattr(compression, "LARGE", 200)
     parts = planned_compression(graph, frozenset(), 300, NOW)
     assert left(graph, whole) == left(graph, parts) == 300
 
@@ -211,5 +211,5 @@ def test_a_large_graph_is_planned_as_well_as_a_small_one(monkeypatch: pytest.Mon
 
 def test_one_compression_lets_a_bounded_number_go(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(300, 20)
-    monkeypatch.setattr(compression_plan, "MOST_GONE", 100)
+    monkeypatch.setattr(compression, "MOST_GONE", 100)
     assert left(graph, planned_compression(graph, frozenset(), 30, NOW)) == 200

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from graphmem.flows.detection_plan import conflict_candidates
+from graphmem.flows.uncertainty_plan import conflict_candidates
 from graphmem.search.index import SearchIndex
 from graphmem.text.embedder import DIMENSION, ShippedNetwork
 from graphmem.text.revision import Revisable

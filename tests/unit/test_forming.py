@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from graphmem.flows.detection_plan import diverges, said_the_same
-from graphmem.flows.formation_plan import planned_formation
-from graphmem.flows.formation_reading import Marked, MessageScores, Reading
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading, planned_formation
+from graphmem.flows.uncertainty_plan import diverges, said_the_same
 from graphmem.model import (
     Domain,
     EdgeType,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphmem.flows.junk import count_junk
+from graphmem.flows.memories import count_junk
 from graphmem.model import Memory, MemoryRole
 from tests.support.memories import NOW, memory
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows.detection_plan import (
+from graphmem.flows.uncertainty_plan import (
     FEWEST,
     MOST,
     MOST_PAIRS,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows.formation_reading import Marked, MessageScores, Reading
-from graphmem.flows.surprise_plan import BELIEVED, LINKED, with_response
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading
+from graphmem.flows.surprise import BELIEVED, LINKED, with_response
 from graphmem.model import (
     Domain,
     EdgeType,

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import InvalidInput
-from graphmem.flows.world import find_world, read_world
-from graphmem.flows.world_plan import plan_import
+from graphmem.flows.world import find_world, plan_import, read_world
 from graphmem.model import Concept, World, WorldEdgeType
 from graphmem.samples import SAMPLES, sample_worlds
 

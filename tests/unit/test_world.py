@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
-from graphmem.flows.world import read_world
-from graphmem.flows.world_plan import WorldDraft, plan_import
+from graphmem.flows.world import WorldDraft, plan_import, read_world
 from graphmem.model import Concept, World, WorldEdge
 
 EMPTY = World({}, {})
