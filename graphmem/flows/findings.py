@@ -16,7 +16,7 @@ from graphmem.flows.ending import standing_facts
 from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.uncertainty import Detected, detected, takes_back_belief
-from graphmem.language.analysis import BANDS, MessageAnalysis, is_own_matter, work_chance
+from graphmem.language.analysis import BANDS, MessageAnalysis, entities_of, is_own_matter, work_chance
 from graphmem.language.heads import HeadScores
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.surprise import MessageParts
@@ -439,7 +439,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         tasking = group.create_task(_task(gm, attempt))
         await asyncio.sleep(0)
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
-        familiarising = group.create_task(_familiar(gm, session, message))
+        familiarising = group.create_task(_familiar(gm, session, message, attempt.reading))
         reading = await attempt.reading
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
@@ -556,14 +556,16 @@ async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
     return Task(given, (await gm.embedder.embed([given]))[0], Doc(given).stems) if given else None
 
 
-async def _familiar(gm: Graphmem, session: Session, message: Message) -> tuple[bool, float]:
+async def _familiar(
+    gm: Graphmem, session: Session, message: Message, reading: asyncio.Future[MessageAnalysis]
+) -> tuple[bool, float]:
     """Return whether a message names an entity of the memories, and the cosine of the nearest; 0 without memories.
 
     Searching waits for the same memories.
     """
     index = (await open_memories(gm, session)).index
-    named = any(index.holds(entity.name) for entity in doc_of(message).entities)
     nearest = [] if message.embedding is None else await asyncio.to_thread(index.nearest, message.embedding, 1)
+    named = any(index.holds(entity.name) for entity in entities_of(await reading))
     return named, nearest[0][1] if nearest else 0.0
 
 

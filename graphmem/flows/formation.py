@@ -26,12 +26,12 @@ from graphmem.flows.formation_plan import (
     with_speaker,
 )
 from graphmem.flows.ledger import keep_heard_danger, new_entry, noted_danger, noted_draft, standing_level
-from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
+from graphmem.flows.lesson_plan import WorkDone, heading, is_work, with_lesson
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import fog_of
 from graphmem.flows.session_cache import known_readings, open_memories, with_feedback, write_planned
 from graphmem.flows.surprise import with_response
-from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, passes, work_chance
+from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, entities_of, passes, work_chance
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
@@ -65,7 +65,6 @@ from graphmem.store.nodes import batches
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.clauses import answers_question
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.headings import heading
 from graphmem.text.information import information
 from graphmem.text.normalize import cleaned, said
 from graphmem.text.revision import retractions
@@ -407,7 +406,7 @@ async def _computed_reading(
         lesson=own.lesson,
         question=own.question,
         teach=await _taught(gm, session, own.teach),
-        episode=None if own.linked or own.stands_in else await _episode_title(gm, session, scored.input),
+        episode=None if own.linked or own.stands_in else await _episode_title(gm, session, scored),
         retracted=() if own.linked else await _retracted(gm, heard),
         valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
@@ -422,12 +421,13 @@ async def _taught(gm: Graphmem, session: Session, teach: str) -> Marked | None:
     return Marked(teach, teach, vector, domain_of(reading.scores), 0.0, said_hash(session, None, teach), None)
 
 
-async def _episode_title(gm: Graphmem, session: Session, begun: Input) -> Marked | None:
+async def _episode_title(gm: Graphmem, session: Session, scored: Scored) -> Marked | None:
     """Return the title of the episode that begins with a message; no copy of what was said (spec 7)."""
+    begun = scored.input
     if not begun.begins:
         return None
     at = begun.heard.at
-    title = heading(doc_of(begun.heard), begun.heard.task) or f"{at.day} {at:%B %Y, %H:%M}"
+    title = heading(begun.heard.task, entities_of(scored.read)) or f"{at.day} {at:%B %Y, %H:%M}"
     (reading,), (vector,) = await gm.read([title])
     # Two episodes may have one title, and are two all the same.
     content_hash = said_hash(session, None, f"{begun.claimed.id} {title}")

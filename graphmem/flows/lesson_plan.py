@@ -11,18 +11,33 @@ import numpy as np
 
 from graphmem.flows.formation_plan import STRENGTH, Marked, Reading, new_memory
 from graphmem.maths.features import SEGMENT_GAP
-from graphmem.model import Domain, EdgeType, Heard, Memory, MemoryKind, MemoryRole, Modality, Note, SourceKind, Vector
+from graphmem.model import (
+    Domain,
+    EdgeType,
+    Entity,
+    Heard,
+    Memory,
+    MemoryKind,
+    MemoryRole,
+    Modality,
+    Note,
+    SourceKind,
+    Vector,
+)
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Rewritten, Span
 from graphmem.text.doc import Doc
-from graphmem.text.headings import heading
 from graphmem.text.normalize import cleaned
 from graphmem.text.sanitize import clipped
 
 BEGINS, GOES_ON = 0.8, 0.5
 """Chance that a message is school work from which a lesson begins with it, and goes on with it."""
 UNTITLED_CHARACTERS = 60
-"""Characters of the student's words that head a lesson of which neither a task nor a name is known."""
+"""Characters of the student's words that head a lesson of which no task is known."""
+HEADING_CHARACTERS = 120
+"""Longest heading."""
+HEADING_NAMES = 2
+"""Most names in a heading."""
 MOST_CHARACTERS_KEPT = 4_000
 """Most characters of the student's words, and of the tutor's, that a lesson keeps."""
 SAME_LESSON = 0.4
@@ -44,6 +59,24 @@ class WorkDone:
     lines: tuple[str, ...] = field(repr=False)
     vectors: Vector = field(repr=False)
     content_hash: str
+
+
+def heading(task: str, names: Sequence[Entity] = ()) -> str:
+    """Return the heading of a lesson or episode; empty where nothing is named.
+
+    Parameters
+    ----------
+    task : the exercise or lesson that it was about, where that is known
+    names : whom and what it names
+
+    Examples
+    --------
+    >>> heading("Sam sells bread. How many loaves are left?"), heading("")
+    ('How many loaves are left?', '')
+    """
+    asked = [each.text for each in Doc(cleaned(task)).sentences if each.text.endswith("?")]
+    named = ", ".join([entity.name for entity in names][:HEADING_NAMES])
+    return clipped(asked[-1] if asked else cleaned(task) or named, HEADING_CHARACTERS)
 
 
 def is_work(chance: float, heard: Heard) -> bool:
@@ -114,7 +147,7 @@ def _under_way(reading: Reading, work: WorkDone, known: SearchIndex) -> Memory |
 def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> bool:
     """True if work is on the exercise of a lesson; where no task tells, if it is near in meaning or says little."""
     if task:
-        return lesson.content == heading(Doc(""), task)
+        return lesson.content == heading(task)
     vector = known.vector(lesson.id)
     return work.chance < BEGINS or (vector is not None and float(vector @ work.vectors[0]) >= SAME_LESSON)
 
@@ -122,7 +155,7 @@ def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> b
 def _begun(reading: Reading, work: WorkDone) -> New | None:
     """Return the memory of a lesson that begins; None where its topic cannot be determined."""
     heard, words = reading.heard, _typed(reading.heard)
-    content = heading(Doc(words), heard.task) or clipped(words, UNTITLED_CHARACTERS)
+    content = heading(heard.task) or clipped(words, UNTITLED_CHARACTERS)
     if work.chance < BEGINS or not content:
         return None
     vector = mean_vector(np.zeros_like(work.vectors[0]), 0, work.vectors)
@@ -147,7 +180,7 @@ def _grown(lesson: Memory, reading: Reading, work: WorkDone) -> Memory:
     before = _with_lines(lesson.before or "", _new_lines(work, lesson))
     return replace(
         lesson,
-        content=heading(Doc(quote), heard.task) or lesson.content,
+        content=heading(heard.task) or lesson.content,
         quote=quote,
         before=before,
         last_accessed=max(lesson.last_accessed, reading.source.at),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphmem.language.heads import MESSAGE, HeadScores
-from graphmem.model import Domain, MemoryKind, Vector
+from graphmem.model import Domain, Entity, EntityKind, MemoryKind, Vector
 
 BANDS = MESSAGE.heads["band"].labels
 """How much a message tells that is worth remembering, named by the passes it is read with."""
@@ -17,6 +17,9 @@ LASTING = ("months", "good")
 """How long something holds that is told of oneself in general."""
 OWN_BELOW = 0.5
 """Chance that a message tells nothing, below which it is a matter of its speaker's own."""
+SURE_NAME = 0.5
+"""Chance from which a name is one."""
+_ENTITY_KINDS = {"pet": EntityKind.THING, "school": EntityKind.PLACE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,7 @@ class StatementSpan:
 
 @dataclass(frozen=True)
 class NameSpan:
-    """A name in a message: its span, its kind (`NAMES`), the chance of that kind."""
+    """A name in a message: its span, its likeliest kind (`NAMES`), the chance that it is a name."""
 
     start: int
     end: int
@@ -71,6 +74,22 @@ class MessageAnalysis:
         common = [(min(end, each.end) - max(start, each.start), each.scores) for each in self.statements]
         most, scores = max(common, key=lambda each: each[0], default=(0, self.scores))
         return scores if most > 0 else self.scores
+
+
+def entities_of(analysis: MessageAnalysis) -> tuple[Entity, ...]:
+    """Return whom and what a message names, each once, in order: people, places and things.
+
+    Examples
+    --------
+    >>> from graphmem.language.encoder import read_now
+    >>> (found,) = read_now(["My dog Bello and Omar flew to New York."])
+    >>> [(each.name, each.kind.value) for each in entities_of(found)]
+    [('Bello', 'thing'), ('Omar', 'person'), ('New York', 'place')]
+    """
+    sure = [each for each in analysis.names if each.chance >= SURE_NAME and each.start < each.end]
+    named = [(analysis.text[each.start : each.end], each.kind) for each in sure]
+    kinds = {name.casefold(): Entity(name, _ENTITY_KINDS.get(kind) or EntityKind(kind)) for name, kind in named[::-1]}
+    return tuple(kinds[key] for key in dict.fromkeys(name.casefold() for name, _ in named))
 
 
 def passes(snr: int) -> int:

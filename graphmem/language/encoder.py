@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from graphmem.errors import Unavailable
-from graphmem.language.analysis import SNR_BANDS, MessageAnalysis, NameSpan, StatementSpan
+from graphmem.language.analysis import SNR_BANDS, MessageAnalysis, NameSpan, StatementSpan, entities_of
 from graphmem.language.heads import BORDERS, MESSAGE, NAMES, TOKEN_MARKS, HeadScores
 from graphmem.maths.chances import softmax
-from graphmem.model import Matrix, Vector
+from graphmem.model import Entity, Matrix, Vector
 from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
 from graphmem.text.sentences import sentence_spans
 from graphmem.text.trained import opened_weights
@@ -27,6 +27,8 @@ from graphmem.text.trained import opened_weights
 ENCODER_FOLDER = Path(__file__).with_name("weights") / "encoder"
 _ENDS = frozenset(".!?…\n")
 _APOSTROPHES = "'’"
+_NAME_ENDS = f"{_APOSTROPHES} .,;:!?"
+"""Marks that end no name."""
 MOST_WORDS = 30
 """Most words of a statement that is joined of several parts."""
 REST_WORDS = 4
@@ -199,6 +201,11 @@ def read_now(texts: Sequence[str]) -> list[MessageAnalysis]:
     return [encoder_network().analyse(text) for text in texts]
 
 
+def named_in(text: str) -> tuple[Entity, ...]:
+    """Return whom and what a text names, read on this thread."""
+    return entities_of(encoder_network().analyse(text))
+
+
 @lru_cache(maxsize=2)
 def encoder_network(threads: int = 1) -> EncoderNetwork:
     """Return the network that ships, loaded once a process."""
@@ -306,9 +313,10 @@ def named_spans(text: str, spans: Spans, kinds: Matrix) -> tuple[NameSpan, ...]:
         elif kind and last and last.kind == NAMES[kind] and text[last.end : start] in (" ", "-", ". "):
             found[-1] = replace(last, end=end)
         elif kind:
-            found.append(NameSpan(start, end, NAMES[kind], float(chances[i, kind])))
+            found.append(NameSpan(start, end, NAMES[kind], float(1 - chances[i, 0])))
     return tuple(replace(each, end=each.start + len(_bare(text[each.start : each.end]))) for each in found)
 
 
 def _bare(name: str) -> str:
-    return name.removesuffix("s").rstrip(_APOSTROPHES) if name[-2:-1] in _APOSTROPHES else name.rstrip(_APOSTROPHES)
+    name = name.rstrip(_NAME_ENDS)
+    return name.removesuffix("s").rstrip(_NAME_ENDS) if name[-2:-1] in _APOSTROPHES else name

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ValidationInfo, WithJsonSchema, model_validator
 
+from graphmem.language.encoder import named_in
 from graphmem.llm.fields import TextList, filled, line, share
 from graphmem.llm.memory_prompt import TalkLine, talk_lines
 from graphmem.llm.quotes import Passage
@@ -197,7 +198,7 @@ class NotedTalk:
         digits = {int(each) for each in re.findall(r"\d{1,9}", dated)}
         if any(each.value not in self.numbers for each in named) and not digits <= self.numbers:
             return False
-        return all(self._names(entity.name) for entity in Doc(dated).entities if entity.name[:1].isupper())
+        return all(self._names(entity.name) for entity in named_in(dated) if entity.name[:1].isupper())
 
     def _names(self, name: str) -> bool:
         """True if the talk has the words of a name, or their initials."""
@@ -323,7 +324,7 @@ def _finished_note(each: Noted, heard: Heard, question: Remember, numbers: dict[
 def _entities(doc: Doc, item: NoteItem, heard: Heard) -> Iterator[Entity]:
     """Whom and what a note names, and whom it is about; never the student."""
     own = {_THE_STUDENT, f"the {_THE_STUDENT}", (heard.student or "").casefold()}
-    named = [entity for entity in doc.entities if entity.name.casefold() not in own]
+    named = [entity for entity in named_in(doc.text) if entity.name.casefold() not in own]
     about = item.about[:80]
     if about and about.casefold() not in own and all(about.casefold() != e.name.casefold() for e in named):
         yield Entity(about, EntityKind.PERSON)

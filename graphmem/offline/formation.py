@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from graphmem.language.analysis import PASSES, MessageAnalysis, work_chance
+from graphmem.language.analysis import PASSES, MessageAnalysis, entities_of, work_chance
 from graphmem.language.encoder import LEANS, encoder_network
 from graphmem.language.heads import SHOWN, HeadScores
 from graphmem.model import (
     Aspect,
     Entity,
-    EntityKind,
     Heard,
     LedgerCategory,
     MemoryKind,
@@ -56,9 +55,6 @@ STEP_WORDS = 4
 """Words of a turn of work that says more than a bare step."""
 SHORT_WORDS = 3
 """Words below which a statement goes with the one that follows it."""
-SURE_NAME = 0.5
-"""Chance from which a name is one."""
-_ENTITIES = {"pet": EntityKind.THING, "school": EntityKind.PLACE}
 
 
 class StatementScores(NamedTuple):
@@ -92,10 +88,8 @@ def statements_of(doc: Doc, reading: MessageAnalysis | None = None) -> tuple[lis
             each._replace(span=(start + each.span[0], start + each.span[1]))
             for each in _joined(analysis, doc.text[start:end])
         )
-        for each in analysis.names:
-            name = analysis.text[each.start : each.end].strip(" .,;:!?")
-            if name and each.chance >= SURE_NAME:
-                names.setdefault(name.casefold(), Entity(name, _ENTITIES.get(each.kind) or EntityKind(each.kind)))
+        for named in entities_of(analysis):
+            names.setdefault(named.name.casefold(), named)
     return found, list(names.values())
 
 
@@ -159,7 +153,7 @@ def extract(heard: Heard, reading: MessageAnalysis | None = None, reply: Message
     doc = doc_of(heard)
     found, names = statements_of(doc, reading)
     stands = [each for each in found if not retractions(doc.text[slice(*each.span)])]
-    entries = reminders(heard, [each.span for each in stands], [each.scores for each in stands])
+    entries = reminders(heard, [each.span for each in stands], [each.scores for each in stands], names)
     if not heard.passes:
         # Danger is told by a detector of its own, which has found none.
         return Extraction(reminders=tuple(each for each in entries if each.category is not LedgerCategory.THREAT))
@@ -269,7 +263,6 @@ def _memory(kept: _Kept, doc: Doc, heard: Heard, names: Sequence[Entity]) -> Not
     slot = None if kept.scores is None else slot_of(words, heard.speaker)
     known = {heard.speaker.casefold()} if heard.speaker else set()
     named = [each for each in names if each.name.casefold() in words.plain]
-    named += [each for each in words.entities if each.name.casefold() not in {n.name.casefold() for n in named}]
     thorough = heard.passes > 1
     return Note(
         start,

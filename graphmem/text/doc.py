@@ -8,8 +8,7 @@ from functools import cached_property, wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from graphmem.model import Entity, Heard, Message, Vector
-from graphmem.text.entities import named_entities
+from graphmem.model import Heard, Message, Vector
 from graphmem.text.keyphrases import ranked_phrases
 from graphmem.text.lexicon import STOP_WORDS, TIME_WORDS, is_negation
 from graphmem.text.normalize import plain
@@ -55,8 +54,8 @@ class Doc:
     >>> doc = Doc("I met Mr. Hill in Rome yesterday. He isn't 12!")
     >>> [sentence.text for sentence in doc.sentences]
     ['I met Mr. Hill in Rome yesterday.', "He isn't 12!"]
-    >>> doc.numbers, doc.negates, sorted(doc.time_words), [entity.name for entity in doc.entities]
-    ((12.0,), True, ['yesterday'], ['Mr. Hill', 'Rome'])
+    >>> doc.numbers, doc.negates, sorted(doc.time_words), doc.capitals
+    ((12.0,), True, ['yesterday'], ('Mr', 'Hill', 'Rome'))
     >>> doc.key_phrases(2), sorted(doc.stems)
     (('Rome yesterday', 'met Mr'), ['hill', 'meet', 'rome', 'yesterday'])
     """
@@ -160,9 +159,11 @@ class Doc:
         return asks(self.plain)
 
     @cached_property
-    def entities(self) -> tuple[Entity, ...]:
-        """The people, places and things it names."""
-        return named_entities(self.tokens)
+    def capitals(self) -> tuple[str, ...]:
+        """Its words with a capital inside a sentence, mostly parts of names, each once; no word of time."""
+        inside = (word.split("'")[0] for sentence in self.sentences for word in sentence.words[1:])
+        named = (word for word in inside if word[:1].isupper() and word[1:].islower())
+        return tuple(dict.fromkeys(word for word in named if word.casefold() not in STOP_WORDS | TIME_WORDS))
 
     @cached_property
     def _phrases(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def information(text: str) -> float:
     evidence = (
         -4.95
         + 1.17 * math.log1p(rarity)
-        + 1.15 * min(MOST_NAMES, len(doc.entities))
+        + 1.15 * min(MOST_NAMES, len(doc.capitals))
         + 0.78 * min(MOST_NUMBERS, len(doc.numbers))
         + 1.64 * bool(doc.time_words)
         + 0.65 * (_FIRST_PERSON.search(text) is not None)

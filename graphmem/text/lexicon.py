@@ -88,9 +88,6 @@ KIN = (
     | SAME_KIN.keys()
 )
 """Relatives, in the singular."""
-KIN_NAMES = frozenset(SAME_KIN)
-"""Those that stand for a name ("Dad said")."""
-ACQUAINTANCES = _words("teacher coach friend neighbour neighbor boss doctor roommate classmate colleague tutor")
 ANIMALS = _words("""
     dog puppy pup cat kitten hamster rabbit bunny horse pony parrot bird budgie canary turtle tortoise fish goldfish
     snake lizard gecko mouse rat gerbil ferret chicken hen rooster duck goose

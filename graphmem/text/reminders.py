@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from graphmem.language.encoder import named_in
 from graphmem.language.heads import HeadScores
-from graphmem.model import Heard, LedgerCategory, Reminder
+from graphmem.model import Entity, Heard, LedgerCategory, Reminder
 from graphmem.text.clauses import is_fragment
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_model import ledger_category
@@ -53,7 +54,9 @@ _CUE_WORDS = frozenset(
 )
 
 
-def reminders(heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[HeadScores]) -> tuple[Reminder, ...]:
+def reminders(
+    heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[HeadScores], names: Sequence[Entity] = ()
+) -> tuple[Reminder, ...]:
     """The ledger entries of a message.
 
     Parameters
@@ -61,6 +64,7 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[Head
     heard : Heard; of what was said before it only a question is read, which an answer of a word or two stands with
     spans : of its statements, apart and in order
     scores : of each statement
+    names : whom and what the message names
 
     Returns
     -------
@@ -72,10 +76,10 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[Head
     Examples
     --------
     >>> from datetime import UTC, datetime
-    >>> from graphmem.language.encoder import read_now
+    >>> from graphmem.language.encoder import named_in, read_now
     >>> said = "I still owe Karim 5 euros for the cinema!"
     >>> heard = Heard(said, datetime(2026, 1, 1, tzinfo=UTC))
-    >>> found = reminders(heard, [(0, len(said))], [read_now([said])[0].scores])
+    >>> found = reminders(heard, [(0, len(said))], [read_now([said])[0].scores], named_in(said))
     >>> [(r.category.value, r.content, r.trigger_entities) for r in found]
     [('debt', 'I still owe Karim 5 euros for the cinema!', ('Karim',))]
     """
@@ -100,7 +104,8 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], scores: Sequence[Head
                 stop = spans[1][1]
         kept.append((start, stop, category))
     asked = last_question(heard.before)
-    made = [_bounded(_reminder(heard.text, *_cut(heard.text, a, b), category), heard.at) for a, b, category in kept]
+    cut = [(*_cut(heard.text, a, b), category) for a, b, category in kept]
+    made = [_bounded(_reminder(heard.text, *each, names), heard.at) for each in cut]
     return tuple(_answering(each, asked) if asked and is_fragment(Doc(each.content)) else each for each in made)
 
 
@@ -142,7 +147,8 @@ def danger_reminder(doc: Doc) -> Reminder:
     >>> danger_reminder(Doc("He said he will beat me.")).category.value
     'threat'
     """
-    return _reminder(doc.text, *_cut(doc.text, 0, len(doc.text)), LedgerCategory.THREAT)
+    span = _cut(doc.text, 0, len(doc.text))
+    return _reminder(doc.text, *span, LedgerCategory.THREAT, named_in(doc.text[slice(*span)]))
 
 
 def summary_of(content: str) -> str:
@@ -164,10 +170,10 @@ def _cut(text: str, start: int, stop: int) -> tuple[int, int]:
     return start, end
 
 
-def _reminder(text: str, start: int, stop: int, category: LedgerCategory) -> Reminder:
+def _reminder(text: str, start: int, stop: int, category: LedgerCategory, named: Sequence[Entity]) -> Reminder:
     content = text[start:stop]
-    said = Doc(content)
-    names = tuple(e.name for e in said.entities if e.name[0].isupper() and len(e.name) <= NAME_CHARACTERS)
+    own = (each.name for each in named if each.name in content and len(each.name) <= NAME_CHARACTERS)
+    names = tuple(name for name in own if name[0].isupper())
     return Reminder(
         start=start,
         end=stop,
@@ -175,7 +181,7 @@ def _reminder(text: str, start: int, stop: int, category: LedgerCategory) -> Rem
         content=content,
         summary=summary_of(content),
         importance=IMPORTANCE[category],
-        triggers=_triggers(said, names),
+        triggers=_triggers(Doc(content), names),
         trigger_entities=names,
     )
 

@@ -454,12 +454,12 @@ def _tells_of_change(new: Revisable) -> bool:
 def _value_words(told: Revisable) -> frozenset[str]:
     """What may be the value of an attribute: names and numbers, else all content words."""
     doc = Doc(told.words)
-    values = {e.name.casefold() for e in doc.entities} | {str(n) for n in doc.numbers}
+    values = {word.casefold() for word in doc.capitals} | {str(n) for n in doc.numbers}
     return frozenset(values) or doc.stems
 
 
 def _names(told: Revisable) -> frozenset[str]:
-    return frozenset(name for each in Doc(told.words).entities for name in Doc(each.name).stems)
+    return Doc(" ".join(Doc(told.words).capitals)).stems
 
 
 def _says_more(new: Revisable, old: Revisable) -> bool:

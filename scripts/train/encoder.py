@@ -34,7 +34,7 @@ from .figures import of_encoder
 from .graph import LAYERS, SHARED_LAYERS, Array, Weights, constants_of, read_layers, tower
 from .options import Figures, Options, rounded
 from .refit import refit, refit_shown
-from .sources import Labels, Row, Span, all_rows, joined, named_by_rule, own_spans
+from .sources import Labels, Row, Span, all_rows, joined, own_spans
 from .tower import DROPOUT, Tower, epochs, fit
 
 RATE, TOKENS, SMOOTHING, ORDINAL = 1.2e-4, 64, 0.03, 0.3
@@ -188,9 +188,13 @@ class Examples:
                 known = self.taught.get(id(labels))
                 pools.append(Pool(first, last, *targets(labels, known), PART))
         borders = row.borders if row.borders is not None or not is_marked(row.text) else own_spans(row.text)
-        names = row.names if row.names is not None else named_by_rule(row.text) or None
+        names = row.names if row.names is not None else self.names_of_teacher(row.text)
         return Example(row.text, seen.astype(np.float16), token_marks(row.text, spans), tuple(pools),
                        border_labels(spans, borders), name_labels(spans, names))  # fmt: skip
+
+    def names_of_teacher(self, text: str) -> tuple[tuple[int, int, str], ...] | None:
+        """Return the names that the earlier network finds; None where it finds none, which teaches nothing."""
+        return tuple((each.start, each.end, each.kind) for each in self.teacher.analyse(text).names) or None
 
     def of_teacher(self, row: Row) -> Array:
         (scores,) = self.teacher.scores_of(row.text, [(0, len(row.text))])

@@ -15,10 +15,9 @@ from typing import Any
 
 from graphmem.bench.talks import is_held_out, text_hash
 from graphmem.bench.understanding import LabelledUtterance, read_utterances
-from graphmem.language.heads import MESSAGE, NAMES
+from graphmem.language.heads import MESSAGE
 from graphmem.text.clauses import clauses
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import ANIMALS
 
 from .options import WRITTEN
 from .options import lines as lines
@@ -280,11 +279,8 @@ def questions_for_memory(_: Path) -> Iterator[Row]:
 
 def named(_: Path) -> Iterator[Row]:
     """Sentences of `names.jsonl` with names put in; one template and one name in five is held out."""
-    from graphmem.text.entities import _GIVEN, _PLACE_NAMES
-
     rows = list(lines(DATA / "names.jsonl"))
     names = {each["kind"]: each["names"] for each in rows if "kind" in each}
-    names |= {"person": sorted(each.title() for each in _GIVEN), "place": sorted(each.title() for each in _PLACE_NAMES)}
     rng = random.Random(0)
     for template in (each["template"] for each in rows if "template" in each):
         held = is_held_out(template)
@@ -423,21 +419,6 @@ def own_spans(text: str) -> tuple[Span, ...]:
     for start, end in clauses(Doc(text)):
         link = LINK.match(text, start, end) if found else None
         found.append((link.end() if link and link.end() < end else start, end))
-    return tuple(found)
-
-
-def named_by_rule(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Return the names in a text by rule, a teacher of names; that of a thing is left to the written rows."""
-    found = list[tuple[int, int, str]]()
-    for entity in Doc(text).entities if text != text.lower() else ():
-        place = text.find(entity.name)
-        kind = entity.kind.value
-        if entity.name.split()[-1] in ("School", "Academy", "College", "Primary", "High"):
-            kind = "school"
-        elif kind == "thing" and text[:place].lower().rstrip(" ,").rpartition(" ")[2] in ANIMALS:
-            kind = "pet"
-        if place >= 0 and entity.name[:1].isupper() and kind in NAMES and kind != "thing":
-            found.append((place, place + len(entity.name), kind))
     return tuple(found)
 
 

@@ -26,7 +26,7 @@ def test_a_long_row_is_read_in_the_end(row: str, end: str) -> None:
     doc = Doc(text)
     assert all(0 <= start < stop <= len(text) for start, stop in statement_spans(doc))
     assert isinstance(doc.key_phrases(5), tuple)
-    assert doc.entities is not None
+    assert doc.capitals is not None
     slot_of(doc)
     assert day_ahead(text, AT) is None or "friday" in row
     assert len(list(quantities(text))) <= len(text)
