@@ -79,7 +79,7 @@ def main() -> None:
     if model.torch:
         import torch
 
-        torch.set_num_threads(2)
+        torch.set_num_threads(1)
     figures = json.dumps(import_module(f"scripts.train.{name}").make(Options(**given)), indent=1)
     if model.figures is not None:
         (given["folder"] / model.figures).write_text(figures + "\n", "utf-8")

@@ -27,7 +27,8 @@ from graphmem.samples.dialogues import load_dialogues
 from graphmem.text.danger_network import CONCERNS, ENGLISH_FOLDER, LANGUAGES_FOLDER, URGENCIES, read_danger
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.language import may_be_english
-from graphmem.text.safety import DANGER_FILE, DangerModel
+from graphmem.text.plain_words import in_plain_words
+from graphmem.text.safety import DANGER_FILE, WINDOW, DangerModel
 
 from .options import WRITTEN, Figures, Options, lines, write_lines
 
@@ -48,9 +49,9 @@ HARMLESS_SHARES = {
 that may be taken for danger: missing costs more."""
 FOREIGN_SHARE = 0.04
 """Share of what is harmless in other languages that may be, most of it written to look like danger."""
-UNSUSPECTED, SURE_SHARE = 0.001, 0.7
-"""Share of the dangers found among the rows that chose that the network need not be asked about, and share of them that
-are sure."""
+UNSUSPECTED, SURE_SHARE = 0.01, 0.7
+"""Share of the dangers found among the rows that chose, by themselves and within talk, that the network need not be
+asked about, and share of them that are sure."""
 ASKED, UNREAD = -3.5, -30.0
 """The encoder's log odds of danger from which on a network reads a row here, and what stands for its own else."""
 PRIOR = 0.1
@@ -59,10 +60,12 @@ TALK, SMALL_TALK, SMALL_TALK_SAMPLE = 600, 1_200, 600
 """Messages of tutoring and of small talk that are learned from, and of small talk that are shipped."""
 NEW, OLD = 4, 1_500
 """How often a row is met that the network has not learned from, and how many others are met."""
-JOINED, MOST_BESIDE = 3, 6
-"""One example of a message among others of tutoring or small talk to so many rows, and the most beside it."""
+JOINED, MOST_BESIDE = 2, 8
+"""One example of a message within talk of tutoring or small talk to so many rows, and the most turns beside it."""
 LINKS = (". ", ". ", ". ", " ", " ... ", "! ")
 """What stands between them."""
+UNBROKEN = 12
+"""One text in so many is met as it is read where it was written without blanks."""
 URGENT_WORTH, OTHER_WORTH = 0.5, 0.3
 """How much urgency and whom it is about count beside the kind."""
 
@@ -142,9 +145,15 @@ def train(rows: Sequence[Row]) -> None:
     own, known = english_rows(rows), trained_hashes(DANGER_FILE.with_name("trained.npy"))
     new = [row for row in own if text_hash(row.text) not in known]
 
+    def as_met(text: str, rng: random.Random) -> str:
+        return typed(text, rng) if rng.randrange(UNBROKEN) else in_plain_words(text.replace(" ", ""))
+
     def batches(rng: random.Random) -> Iterator[list[tuple[str, Row]]]:
         met = new * NEW + rng.sample(own, min(OLD, len(own)))
-        return of_like_length([(typed(row.text, rng), row) for row in [*met, *among_others(met, rng)]], rng)
+        beside = [row.text for row in own if row.source in ("tiage", "talk")]
+        told = [row for row in met if row.source not in ("tiage", "talk", "written")]
+        within = [(within_talk(row.text, beside, rng), row) for row in rng.sample(told, len(met) // JOINED)]
+        return of_like_length([(as_met(text, rng), row) for text, row in [*((r.text, r) for r in met), *within]], rng)
 
     def loss(answers: Tensor, met: Sequence[Row]) -> Tensor:
         kinds = torch.tensor([CONCERNS.index(row.concern) for row in met])
@@ -169,18 +178,17 @@ def english_rows(rows: Sequence[Row]) -> list[Row]:
     plain += [Row(each, "none", 0, "none", "chats", each) for each in said]
     read = read_now([row.text for row in plain])
     doubtful = [row for row, each in zip(plain, read, strict=True) if danger_odds(each.scores) >= ASKED]
-    rest = [row for row in rows if row.source not in ("talk", "tiage", "ordinary")]
+    rest = [row for row in rows if row.source not in ("talk", "tiage", "ordinary") and may_be_english(row.text)]
     return [*rest, *doubtful, *rng.sample(talk, TALK), *rng.sample(small, min(SMALL_TALK, len(small)))]
 
 
-def among_others(rows: Sequence[Row], rng: random.Random) -> Iterator[Row]:
-    """Yield messages within talk of a lesson or of a life."""
-    ordinary = [row for row in rows if row.source in ("tiage", "talk")]
-    told = [row for row in rows if row.source not in ("tiage", "talk", "written")]
-    for row in rng.sample(told, len(rows) // JOINED):
-        texts = [each.text.rstrip(" .") for each in rng.sample(ordinary, rng.randint(1, MOST_BESIDE))]
-        texts.insert(rng.randint(0, len(texts)), row.text.rstrip(" ."))
-        yield Row(rng.choice(LINKS).join(texts), row.concern, row.urgency, row.who, row.source, row.group)
+def within_talk(text: str, talk: Sequence[str], rng: random.Random) -> str:
+    """Return a message within talk of a lesson or of a life, no longer than a passage in which danger is looked for."""
+    texts = [text.rstrip(" .")]
+    for turn in rng.sample(talk, rng.randint(1, MOST_BESIDE)):
+        if sum(map(len, texts)) + len(turn) < WINDOW:
+            texts.insert(rng.choice((0, len(texts))), turn.rstrip(" ."))
+    return rng.choice(LINKS).join(texts)
 
 
 class Judged:
@@ -206,8 +214,8 @@ class Judged:
         spare = max(0.0, share * harmless.sum() - (self.signs & harmless).sum())
         return float(np.sort(scores[harmless & ~self.signs])[::-1][int(spare)] + 1e-6)
 
-    def model(self) -> tuple[DangerModel, NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the detector, the scores of the rows, and which raise a concern."""
+    def model(self, talk: Sequence[str]) -> tuple[DangerModel, NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the detector, the scores of the rows, and which raise a concern; `talk` is what may stand beside."""
         choose, both = self.chooses & self.english, np.column_stack([self.odds, self.read])
         asked = choose & (self.read > UNREAD)
         judge = LogisticRegression(C=PRIOR, class_weight="balanced").fit(both[asked], self.danger[asked])
@@ -215,7 +223,10 @@ class Judged:
         harmless = {s: choose & ~self.danger & np.isin(self.source, names) for names, s in HARMLESS_SHARES.items()}
         threshold = max(self.threshold(scores, those, share) for share, those in harmless.items())
         heard = choose & self.danger & ~self.signs & (scores >= threshold)
-        suspected, sure = np.quantile(self.odds[heard], UNSUSPECTED), np.quantile(scores[heard], 1 - SURE_SHARE)
+        rng = random.Random(0)
+        within = [within_talk(row.text, talk, rng) for row, each in zip(self.rows, heard, strict=True) if each]
+        odds = [*self.odds[heard], *(danger_odds(each.scores) for each in read_now(within))]
+        suspected, sure = np.quantile(odds, UNSUSPECTED), np.quantile(scores[heard], 1 - SURE_SHARE)
         foreign = self.threshold(scores, self.chooses & ~self.english & ~self.danger, FOREIGN_SHARE)
         numbers = (suspected, *judge.coef_[0], judge.intercept_[0], threshold, sure, foreign)
         raised = np.where(self.english, (self.odds >= suspected) & (scores >= threshold), scores >= foreign)
@@ -254,19 +265,20 @@ def write_sample(rows: Sequence[Row]) -> None:
 def make(given: Options) -> Figures:
     """Set thresholds, write the sample; with `head`, train the network of English further before."""
     everything = read_all(given.data)
+    learn = [row for row in everything if row.part == "learn"]
     if given.head is not None:
-        train([row for row in everything if row.part == "learn"])
+        train(learn)
+        save_trained(given.folder / "trained.npy", [(row.text,) for row in everything if row.part != "test"])
     learned = trained_hashes(ENCODER_FOLDER / "trained.npy")
     # What is not English the encoder does not judge, so it may have learned from it.
     fresh = (
         r for r in everything if r.part == "choose" and (text_hash(r.text) not in learned or not may_be_english(r.text))
     )
     judged = Judged([*(row for row in everything if row.part == "test"), *fresh])
-    model, scores, found = judged.model()
+    model, scores, found = judged.model([row.text for row in learn if row.source == "talk"])
     test = ~judged.chooses
     parts = {"chosen on": ~test, "test, English": test & judged.english, "test, others": test & ~judged.english}
     figures = {name: judged.figures(scores, found, among) for name, among in parts.items()}
     figures["test, signs alone"] = judged.figures(scores, judged.signs, test)
-    save_trained(given.folder / "trained.npy", [(row.text,) for row in everything if row.part != "test"])
     write_sample(everything)
     return {"model": asdict(model)} | figures

@@ -39,7 +39,7 @@ class UpperLayers(Tower):
 
     def answers(self, seen: Tensor) -> Tensor:
         """Return the answers of the head to what it sees."""
-        return self.head(functional.dropout(seen, DROPOUT, self.training))
+        return self.head(functional.dropout(seen, DROPOUT, self.training)).float()
 
     def forward(self, hidden: Tensor, mask: Tensor, *_: Tensor) -> Tensor:
         return self.answers(pooled_of(hidden, self.upper(hidden, mask), mask))
@@ -88,7 +88,7 @@ class OwnLayers(nn.Module):
         for number, each in enumerate(self.tower.layers, 1):
             x = each(x, mask[:, None, None, :])
             middle = x if number == SHARED_LAYERS else middle
-        return self.head(functional.dropout(pooled_of(middle, x, mask), DROPOUT, self.training))
+        return self.head(functional.dropout(pooled_of(middle, x, mask), DROPOUT, self.training)).float()
 
     def groups(self) -> list[dict[str, Any]]:
         """Return parameters with their rates: the deeper, the slower."""

@@ -147,12 +147,12 @@ def fit(
     error_of: Callable[[Sequence[Item]], Tensor],
     checkpoint: Path | None = None,
 ) -> None:
-    """Train a network: AdamW, the rate warms up and then falls to nothing, gradients are bounded.
+    """Train a network in bfloat16: AdamW, the rate warms up and then falls to nothing, gradients are bounded.
 
     Parameters
     ----------
     order : of each epoch its batches
-    checkpoint : file that the network is kept in after each epoch; with one it is trained with products in bfloat16
+    checkpoint : file that the network is kept in after each epoch
     """
     optimiser = torch.optim.AdamW([{"params": g["params"], "lr": 0.0} for g in groups], weight_decay=0.01)
     steps, step = sum(map(len, order)), 0
@@ -163,7 +163,7 @@ def fit(
             share = step / steps
             for given, group in zip(optimiser.param_groups, groups, strict=True):
                 given["lr"] = group["rate"] * min(1.0, share / WARM) * max(0.0, 1.0 - share)
-            with torch.autocast("cpu", torch.bfloat16, enabled=checkpoint is not None):
+            with torch.autocast("cpu", torch.bfloat16):
                 error = error_of(batch)
             optimiser.zero_grad()
             error.backward()

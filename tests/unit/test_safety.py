@@ -343,7 +343,7 @@ def test_a_promise_of_secrecy_or_the_exercise_is_no_care(reply: str) -> None:
 
 def test_a_concern_may_be_raised_and_not_sure() -> None:
     doubted, certain = (
-        "i dont eat lunch anymore",
+        "i feel worthless",
         "My dad hits me at home",
     )
     found = [find_danger(text) for text in (doubted, certain)]
