@@ -35,7 +35,7 @@ from .graph import LAYERS, SHARED_LAYERS, Array, Weights, constants_of, read_lay
 from .options import Figures, Options, rounded
 from .refit import refit, refit_shown
 from .sources import Labels, Row, Span, all_rows, joined, own_spans
-from .tower import DROPOUT, Tower, epochs, fit
+from .tower import DROPOUT, Tower, epochs, fit, padded
 
 RATE, TOKENS, SMOOTHING, ORDINAL = 1.2e-4, 64, 0.03, 0.3
 TAUGHT, PART = 0.3, 0.7
@@ -189,8 +189,12 @@ class Examples:
                 pools.append(Pool(first, last, *targets(labels, known), PART))
         borders = row.borders if row.borders is not None or not is_marked(row.text) else own_spans(row.text)
         names = row.names if row.names is not None else self.names_of_teacher(row.text)
+        kinds = {kind: place for place, kind in enumerate(NAMES)}
+        begin, inside = BORDERS.index("begin"), BORDERS.index("inside")
+        of_borders = None if borders is None else [(*span, begin, inside) for span in borders]
+        of_names = None if names is None else [(start, end, kinds[kind], kinds[kind]) for start, end, kind in names]
         return Example(row.text, seen.astype(np.float16), token_marks(row.text, spans), tuple(pools),
-                       border_labels(spans, borders), name_labels(spans, names))  # fmt: skip
+                       token_labels(spans, of_borders), token_labels(spans, of_names))  # fmt: skip
 
     def names_of_teacher(self, text: str) -> tuple[tuple[int, int, str], ...] | None:
         """Return the names that the earlier network finds; None where it finds none, which teaches nothing."""
@@ -210,22 +214,17 @@ def is_marked(text: str) -> bool:
     return len(text.split()) < LONG or any(mark in text[:-1] for mark in ".!?;,\n")
 
 
-def border_labels(spans: Sequence[Span], statements: Sequence[Span] | None) -> NDArray[np.int64]:
-    """Return the label of each token by where statements stand; -1 of the tokens that stand for no text."""
-    found = np.array([-1 if a == b or statements is None else 0 for a, b in spans], np.int64)
-    for start, end in statements or ():
-        first, last = of_tokens(spans, start, end)
-        found[first:last] = BORDERS.index("inside")
-        found[first : first + (last > first)] = BORDERS.index("begin")
-    return found
+def token_labels(spans: Sequence[Span], marked: Sequence[tuple[int, int, int, int]] | None) -> NDArray[np.int64]:
+    """Return the label of each token; -1 of the tokens that stand for no text, and of all where nobody knows.
 
-
-def name_labels(spans: Sequence[Span], names: Sequence[tuple[int, int, str]] | None) -> NDArray[np.int64]:
-    """Return the kind of name of each token; -1 of all where nobody knows."""
-    found = np.array([-1 if a == b or names is None else 0 for a, b in spans], np.int64)
-    for start, end, kind in names or ():
+    Parameters
+    ----------
+    marked : spans of characters, each with the labels of its first token and of its others
+    """
+    found = np.array([-1 if a == b or marked is None else 0 for a, b in spans], np.int64)
+    for start, end, begin, inside in marked or ():
         first, last = of_tokens(spans, start, end)
-        found[first:last] = NAMES.index(kind)
+        found[first:last] = [begin, *[inside] * (last - first - 1)][: last - first]
     return found
 
 
@@ -297,10 +296,8 @@ def rarity(examples: Sequence[Example], head: int) -> Tensor:
 
 def batched(batch: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor]:
     """Return hidden states, which tokens there are, and marks of a batch."""
-    lengths = torch.tensor([len(each.hidden) for each in batch])
-    hidden = nn.utils.rnn.pad_sequence([torch.from_numpy(each.hidden).float() for each in batch], True)
-    marks = nn.utils.rnn.pad_sequence([torch.from_numpy(each.marks) for each in batch], True)
-    return hidden, torch.arange(hidden.shape[1]) < lengths[:, None], marks
+    hidden, there = padded([torch.from_numpy(each.hidden).float() for each in batch])
+    return hidden, there, padded([torch.from_numpy(each.marks) for each in batch])[0]
 
 
 def begun_from(folder: Path) -> EncoderTower:
@@ -347,10 +344,14 @@ def train(rows: Sequence[Row], checkpoint: Path, count: int) -> tuple[EncoderTow
     return network, choosing
 
 
-def temperatures(network: EncoderTower, examples: Sequence[Example]) -> Array:
-    """Return for each number of the output what it is divided by, so that the chances of its head are calibrated."""
+def answers_of(network: EncoderTower, examples: Sequence[Example]) -> Array:
+    """Return the answers to whole texts."""
     with torch.no_grad():
-        given = np.concatenate([network(*batched([e]), [(0, e.pools[0])])[0].float().numpy() for e in examples])
+        return np.concatenate([network(*batched([e]), [(0, e.pools[0])])[0].float().numpy() for e in examples])
+
+
+def temperatures(given: Array, examples: Sequence[Example]) -> Array:
+    """Return for each number of the output what it is divided by, so that the chances of its head are calibrated."""
     made = np.ones(MESSAGE.width, np.float32)
     for i, head in enumerate(MESSAGE_HEADS):
         place = MESSAGE.places[head.name]
@@ -376,7 +377,8 @@ def fitted_temperature(part: Array, truth: NDArray[np.int64]) -> float:
 def write(network: EncoderTower, choosing: Sequence[Example], folder: Path = ENCODER_FOLDER) -> None:
     """Write the tower and its heads."""
     network.eval()
-    divisors = temperatures(network, choosing)
+    given = answers_of(network, choosing)
+    divisors = temperatures(given, choosing)
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(tower(network.weights(), range(SHARED_LAYERS, LAYERS)), folder / "model.onnx")
     parts: dict[str, Any] = {}
@@ -384,19 +386,19 @@ def write(network: EncoderTower, choosing: Sequence[Example], folder: Path = ENC
         weight, bias = (each.detach().float().numpy() for each in (head.weight, head.bias))
         by = divisors if name == "message" else np.ones(len(bias), np.float32)
         parts |= {name: weight / by[:, None], f"{name}_bias": bias / by}
-    parts |= {"cuts": cuts(network, divisors, choosing), "eager": np.float32(EAGER)}
+    parts |= {"cuts": cuts(given / divisors, choosing), "eager": np.float32(EAGER)}
     np.savez_compressed(folder / "heads.npz", **parts)
 
 
-def cuts(network: EncoderTower, divisors: Array, examples: Sequence[Example]) -> Array:
+def cuts(given: Array, examples: Sequence[Example]) -> Array:
     """Return the expected bands at which the bands begin: most messages stand on their right side."""
     place, i = MESSAGE.places["band"], [head.name for head in MESSAGE_HEADS].index("band")
-    own = [e for e in examples if e.pools[0].known[i] == LABELLED and e.pools[0].target[place].sum() == 1
-           and e.pools[0].known[1] == LABELLED]  # fmt: skip
-    with torch.no_grad():
-        given = np.concatenate([network(*batched([e]), [(0, e.pools[0])])[0].float().numpy()[:, place] for e in own])
-    shares = softmax(given / divisors[place])
-    expected, band = shares @ np.arange(4), np.array([e.pools[0].target[place].argmax() for e in own])
+    pools = [(row[place], e.pools[0]) for row, e in zip(given, examples, strict=True)]
+    # Of messages that are of a kind, too.
+    own = [(row, p.target[place]) for row, p in pools if {p.known[i], p.known[1]} == {LABELLED}]
+    own = [(row, target) for row, target in own if target.sum() == 1]
+    rows, truth = (np.stack(each) for each in zip(*own, strict=True))
+    expected, band = softmax(rows) @ np.arange(4), truth.argmax(1)
     found = []
     for k in (1, 2, 3):
         hits = np.array([np.mean((expected >= cut) == (band >= k)) for cut in STEPS])

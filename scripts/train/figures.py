@@ -58,10 +58,9 @@ def of_encoder(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
     for name, head, origins in RIGHT:
         own = known(head, origins)
         wanted = [MESSAGE.heads[head].labels[int(row.labels[head])] for row in own]  # type: ignore[arg-type]
-        guesses = [s.likely(head) for s in scores(own)]
-        found |= {f"{name} right": float(np.mean([w == g for w, g in zip(wanted, guesses, strict=True)])),
-                  f"{name} f1": macro_f1(list(zip(wanted, guesses, strict=True))),
-                  f"{name} rows": len(own)}  # fmt: skip
+        pairs = list(zip(wanted, (s.likely(head) for s in scores(own)), strict=True))
+        right = float(np.mean([w == g for w, g in pairs]))
+        found |= {f"{name} right": right, f"{name} f1": macro_f1(pairs), f"{name} rows": len(pairs)}
     told = [(row, span, labels["worth"]) for row in held if row.origin == "gold"
             for span, labels in row.parts if "worth" in labels]  # fmt: skip
     keeps = [1 - network.scores_of(row.text, [span])[0].chance("worth", "nothing") for row, span, _ in told]

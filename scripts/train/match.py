@@ -8,7 +8,6 @@ own prediction (came true) and beside a message of another group (did not).
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +17,11 @@ from scipy.special import expit, logit
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import GroupKFold
 
-from graphmem.bench.match import PredictedPair, match_figures, read_pairs
+from graphmem.bench.match import PredictedPair, match_figures, read_pairs, text_comparer
 from graphmem.bench.talks import is_held_out, save_trained
 from graphmem.progress import tracked
-from graphmem.text.affect import load_affect
-from graphmem.text.doc import Doc
-from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.match_model import MATCH_FILE, load_match
-from graphmem.text.pairs import Compared, pair_feature_names, pair_features
+from graphmem.text.pairs import pair_feature_names, pair_features
 
 from .options import Figures, Options, rounded
 
@@ -54,11 +50,9 @@ def make(given: Options) -> Figures:
     rows, held = read(pairs), np.array([is_held_out(p.group) for p in pairs])
     shares = logit(np.clip(out_of_fold(rows, ~held), 1e-3, 1 - 1e-3))
     scale, shift = calibrated(shares, rows.same[~held])
-    made: dict[str, Any] = {
-        "features": np.array(json.dumps(pair_feature_names())),
-        "calibration": np.array([scale, shift]),
-    }
-    np.savez_compressed(given.folder / MATCH_FILE.name, **(made | arrays(fitted(rows, ~held))))
+    made: dict[str, Any] = {"features": np.array(json.dumps(pair_feature_names()))}
+    made |= {"calibration": np.array([scale, shift])} | arrays(fitted(rows, ~held))
+    np.savez_compressed(given.folder / MATCH_FILE.name, **made)
     known, untouched = ([p for p, out in zip(pairs, held, strict=True) if out == side] for side in (False, True))
     save_trained(given.folder / "trained.npy", [p.texts for p in known])
     model = load_match(given.folder / MATCH_FILE.name)
@@ -72,22 +66,16 @@ def make(given: Options) -> Figures:
 
 def read(pairs: Sequence[PredictedPair]) -> Rows:
     """Return the features of pairs."""
-    encode, affect = ShippedNetwork(1).encode, load_affect()
-
-    @cache
-    def compared(text: str) -> Compared:
-        doc, vector = Doc(text), encode([text])[0]
-        return Compared(doc, vector, affect.valence(doc, vector))
+    compared = text_comparer()
 
     def features(triples: list[tuple[str, str, str]]) -> Array:
         return np.array([pair_features(*map(compared, triple)) for triple in tracked(triples, "Comparing")])
 
-    strays = [stray(pairs, i) for i in range(len(pairs))]
     return Rows(
-        features([(p.before, p.predicted, p.actual) for p in pairs]),
+        features([p.texts for p in pairs]),
         features([(p.before, p.actual, p.predicted) for p in pairs]),
         features([(p.before, p.actual, p.actual) for p in pairs]),
-        features([(p.before, other.actual, p.actual) for p, other in zip(pairs, strays, strict=True)]),
+        features([(p.before, stray(pairs, i).actual, p.actual) for i, p in enumerate(pairs)]),
         np.array([p.same / 2 for p in pairs]),
         np.array([p.group for p in pairs]),
     )
@@ -142,20 +130,17 @@ def arrays(forest: ExtraTreesClassifier) -> dict[str, NDArray[Any]]:
     """Return the trees side by side, as `MatchModel` holds them."""
     trees = [estimator.tree_ for estimator in forest.estimators_]
     starts = np.cumsum([0, *(tree.node_count for tree in trees)])
-    inner = [tree.children_left >= 0 for tree in trees]
+    offset = np.repeat(starts[:-1], np.diff(starts))
 
-    def places(children: str) -> NDArray[np.int32]:
-        own = (getattr(tree, children) + start for tree, start in zip(trees, starts, strict=False))
-        return np.concatenate([np.where(i, at, 0) for i, at in zip(inner, own, strict=True)]).astype(np.int32)
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(tree, name) for tree in trees])
 
-    share = [tree.value[:, 0, 1] / tree.value[:, 0].sum(axis=1) for tree in trees]
+    inner, value = joined("children_left") >= 0, joined("value")[:, 0]
     return {
         "roots": starts[:-1].astype(np.int32),
-        "feature": np.concatenate([np.where(i, t.feature, -1) for i, t in zip(inner, trees, strict=True)]).astype(
-            np.int16
-        ),
-        "cut": np.concatenate([tree.threshold for tree in trees]).astype(np.float32),
-        "left": places("children_left"),
-        "right": places("children_right"),
-        "share": np.concatenate(share).astype(np.float16),
+        "feature": np.where(inner, joined("feature"), -1).astype(np.int16),
+        "cut": joined("threshold").astype(np.float32),
+        "left": np.where(inner, joined("children_left") + offset, 0).astype(np.int32),
+        "right": np.where(inner, joined("children_right") + offset, 0).astype(np.int32),
+        "share": (value[:, 1] / value.sum(axis=1)).astype(np.float16),
     }

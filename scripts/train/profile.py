@@ -57,11 +57,13 @@ class Row:
 def make(given: Options) -> Figures:
     """Write `profile.npz`: labels, weights and bias of each head."""
     talk = list(from_talk(given.data / "understanding" / "utterances.jsonl"))
-    asks = [*written("question"), *(row for is_question, row in talk if is_question)]
+    asks = [*written("profile", about="question"), *(row for is_question, row in talk if is_question)]
     asks += asked(asks)
+    told = [*written("profile_told"), *written("disclosures", "part")]
+    statements = [row for is_question, row in talk if not is_question]
     rows = {
-        "work": list(of_work()),
-        "statement": [*written("statement"), *(row for is_question, row in talk if not is_question), *told()],
+        "work": [replace(row, label=WORK[row.label]) for row in written("work_statements")],
+        "statement": [*written("profile", about="statement"), *statements, *told],
         "question": asks,
     }
     made, figures = dict[str, Any](), Figures()
@@ -73,27 +75,16 @@ def make(given: Options) -> Figures:
     return figures
 
 
-def written(about: str) -> Iterator[Row]:
-    """Yield rows that were written for a head."""
-    for row in lines(WRITTEN / "profile.jsonl"):
-        if row["about"] == about:
-            yield Row(row["text"], row["label"], row["text"])
+WORK = {"struggle": "struggles", "strength": "strengths", "none": OTHER}
+"""Labels of statements of what is hard for a student, of what the student can do, and of neither."""
 
 
-def told() -> Iterator[Row]:
-    """Yield statements as memories hold them."""
-    for row in lines(WRITTEN / "profile_told.jsonl"):
-        yield Row(row["text"], row["label"], "test" if row["split"] == "test" else row["text"])
-    for row in lines(WRITTEN / "disclosures.jsonl"):
-        if "part" in row:
-            yield Row(row["text"], row["part"], row["family"])
-
-
-def of_work() -> Iterator[Row]:
-    """Yield statements of what is hard for a student, of what the student can do, and of neither."""
-    labels = {"struggle": "struggles", "strength": "strengths", "none": OTHER}
-    for row in lines(WRITTEN / "work_statements.jsonl"):
-        yield Row(row["text"], labels[row["label"]], row["text"])
+def written(name: str, label: str = "label", **only: str) -> Iterator[Row]:
+    """Yield the rows of a file that have a label, and some other values."""
+    for row in lines(WRITTEN / f"{name}.jsonl"):
+        if label in row and only.items() <= row.items():
+            group = "test" if row.get("split") == "test" else row.get("family", row["text"])
+            yield Row(row["text"], row[label], group)
 
 
 def from_talk(path: Path) -> Iterator[tuple[bool, Row]]:

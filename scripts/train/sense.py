@@ -36,10 +36,8 @@ Found = tuple[dict[str, Any], tuple[NamedSpan, ...], Vector]
 
 def make(given: Options) -> Figures:
     """Write `sense.json`: weights and bias."""
-    rows, concepts = (
-        [*lines(LABELLED), *lines(WRITTEN / "senses.jsonl")],
-        [concept for _, concept in read_world(SAMPLES / "mathematics" / "world.csv").concepts],
-    )
+    rows = [*lines(LABELLED), *lines(WRITTEN / "senses.jsonl")]
+    concepts = [concept for _, concept in read_world(SAMPLES / "mathematics" / "world.csv").concepts]
     names = ConceptNames(concepts)
     senses, vectors = asyncio.run(embedded(concepts, names, [row["text"] for row in rows]))
     found = [(row, longest(names.find(row["text"])), vector) for row, vector in zip(rows, vectors, strict=True)]
@@ -57,10 +55,8 @@ def make(given: Options) -> Figures:
     means, spread = np.mean(x, axis=0), np.std(x, axis=0)
     made = LogisticRegression(C=1.0).fit((np.array(x) - means) / spread, y)
     weights = made.coef_[0] / spread
-    kept = {
-        "weights": [round(float(w), 4) for w in weights],
-        "bias": round(float(made.intercept_[0] - weights @ means), 4),
-    }
+    bias = float(made.intercept_[0] - weights @ means)
+    kept = {"weights": [round(float(w), 4) for w in weights], "bias": round(bias, 4)}
     (given.folder / "sense.json").write_text(json.dumps(kept) + "\n")
     return {"labelled_names": len(y), "meant": sum(y)} | {
         f"{split}@{chance}": figures([each for each in found if each[0].get("split") == split], senses, chance)

@@ -4,7 +4,6 @@ What a file knows stands in one function; a head that no function answers for a 
 A label is the place of an answer in the head's labels, a tuple of places where it is one of several, or a number.
 """
 
-import hashlib
 import json
 import random
 import re
@@ -16,7 +15,7 @@ from typing import Any
 from graphmem.bench.talks import is_held_out, text_hash
 from graphmem.bench.understanding import LabelledUtterance, read_utterances
 from graphmem.language.heads import MESSAGE
-from graphmem.text.clauses import clauses
+from graphmem.text.clauses import clauses, statement_spans
 from graphmem.text.doc import Doc
 
 from .options import WRITTEN
@@ -110,19 +109,6 @@ def weight_of(u: LabelledUtterance) -> Label:
     return {"one": (0, 1), "two": (1, 2), "three": (2, 3)}[u.band]
 
 
-def safety(data: Path) -> Iterator[Row]:
-    """Messages of danger and what only looks like it; of `reports.jsonl` nothing is learned."""
-    names = ("safety", "personal", "everyday", "others", "school_talk", "warm")
-    for path in (data / "safety" / "safety.jsonl", *(DATA / f"{name}.jsonl" for name in names)):
-        for each in lines(path):
-            shared = path.parent != DATA
-            group = str(each.get("group", each["id"]))
-            held = is_held_out(group) if shared or "group" in each or path.stem == "personal" else False
-            yield Row(each["text"], group, of_danger(each), origin="safety" if shared else path.stem, held=held)
-    for each in lines(DATA / "ordinary.jsonl"):
-        yield Row(each["text"], each["text"], SAFE, origin="ordinary", held=is_held_out(each["text"]))
-
-
 def of_danger(row: dict[str, Any]) -> Labels:
     """Return the labels of a message of which the danger is known."""
     labels: Labels = {"concern": of("concern", row["concern"]), "urgency": row["urgency"]}
@@ -138,21 +124,27 @@ def of_danger(row: dict[str, Any]) -> Labels:
     return labels | {"weight": 3 if row["urgency"] >= 2 else (2, 3), "act": of("act", "own", "story")}
 
 
-def spoken(path: Path) -> list[tuple[str, str]]:
-    """Read turns of small talk as one writes them, each with its dialogue."""
+Said = tuple[str, str, str, bool]
+"""A turn of real talk: its text, its dialogue, the name of the set, and whether it is held out."""
+
+
+def small_talk(data: Path) -> list[Said]:
+    """Read turns of small talk as one writes them."""
     return [
-        (_SHORT.sub(r"'\1", _SPACED.sub(r"\1", turn["text"])), dialogue["dialogue_id"])
-        for dialogue in lines(path)
+        (_SHORT.sub(r"'\1", _SPACED.sub(r"\1", turn["text"])), dialogue["dialogue_id"], f"tiage_{part}", part == "dev")
+        for part in ("train", "dev")
+        for dialogue in lines(data / "boundaries" / f"tiage_{part}.jsonl")
         for turn in dialogue["turns"]
     ]
 
 
-def student_turns(data: Path) -> list[tuple[str, str, str]]:
-    """Read students' turns of tutoring dialogues: text, group, name of the set."""
+def student_turns(data: Path) -> list[Said]:
+    """Read students' turns of tutoring dialogues."""
     return [
-        (turn["text"], f"{name}:{dialogue['dialogue_id']}", name)
+        (turn["text"], group, name, is_held_out(group))
         for name in TUTORING
         for dialogue in lines(data / "tutoring" / f"{name}.jsonl")
+        for group in (f"{name}:{dialogue['dialogue_id']}",)
         for turn in dialogue["turns"]
         if turn["speaker"] == "student"
     ]
@@ -165,39 +157,31 @@ def talk(data: Path) -> Iterator[Row]:
     def labels(text: str) -> Labels:
         return SAFE | ({"act": of("act", acts[text_hash(text)])} if text_hash(text) in acts else {})
 
-    for text, group, name in student_turns(data):
+    for text, group, name, held in student_turns(data):
         if len(text) < TUTORING_CHARACTERS or text_hash(text) in acts:
             known = labels(text) | {"domain": of("domain", "school"), "weight": 0}
-            yield Row(text, group, known, origin=name, held="act" in known and is_held_out(group))
-    for part in ("train", "dev"):
-        for text, group in spoken(data / "boundaries" / f"tiage_{part}.jsonl"):
-            yield Row(text, group, labels(text), origin=f"tiage_{part}", held=part == "dev")
-    for each in lines(DATA / "talk_acts.jsonl"):
-        known = {"act": of("act", each["talk"])}
-        if each["talk"] in ("greeting", "goodbye", "thanks", "reaction", "ability", "request"):
-            known |= {"weight": 0, "worth": 0}
-        yield Row(each["text"], each["text"], known, origin="acts", held=is_held_out(each["text"]))
+            yield Row(text, group, known, origin=name, held="act" in known and held)
+    for text, group, name, held in small_talk(data):
+        yield Row(text, group, labels(text), origin=name, held=held)
+
+
+def of_act(row: dict[str, Any]) -> Labels:
+    """Return the labels of a turn of which it is known what it does."""
+    tells_nothing = row["talk"] in ("greeting", "goodbye", "thanks", "reaction", "ability", "request")
+    return {"act": of("act", row["talk"])} | ({"weight": 0, "worth": 0} if tells_nothing else {})
 
 
 def clauses_of_talk(data: Path) -> Iterator[Row]:
     """Clauses of small talk and tutoring whose domain or ledger category was labelled, by their hash."""
     domains = {each["hash"]: each["domain"] for each in lines(DATA / "domain_talk.jsonl")}
     entries = {each["hash"]: each["ledger"] for each in lines(DATA / "ledger_talk.jsonl")}
-    turns = [(text, group, part == "dev", "tiage") for part in ("train", "dev")
-             for text, group in spoken(data / "boundaries" / f"tiage_{part}.jsonl")]  # fmt: skip
-    turns += [(text, group, is_held_out(group), name) for text, group, name in student_turns(data)]
-    from graphmem.text.clauses import statement_spans
-
-    for text, group, held, name in turns:
+    for text, group, name, held in (*small_talk(data), *student_turns(data)):
         for start, end in statement_spans(Doc(text)):
-            clause, labels = text[start:end], Labels()
-            known = text_hash(clause)
-            if known in domains:
-                labels["domain"] = of("domain", domains[known])
-            if known in entries:
-                labels["ledger"] = ledger(entries[known])
+            clause, known = text[start:end], text_hash(text[start:end])
+            labels: Labels = {"domain": of("domain", domains[known])} if known in domains else {}
+            labels |= {"ledger": ledger(entries[known])} if known in entries else {}
             if labels:
-                yield Row(clause, group, labels, origin=f"clause {name}", held=held)
+                yield Row(clause, group, labels, origin=f"clause {name.partition('_')[0]}", held=held)
 
 
 def told_in_dialogues(data: Path) -> Iterator[Row]:
@@ -208,7 +192,7 @@ def told_in_dialogues(data: Path) -> Iterator[Row]:
             if turn["speaker"] == "student" and (gold or i in dialogue["nothing"]):
                 spans = clauses(Doc(turn["text"]))
                 parts = tuple((span, of_gold(turn["text"], span, gold)) for span in spans)
-                held = hashlib.sha256(dialogue["student"].encode()).digest()[0] % 5 == 0
+                held = is_held_out(dialogue["student"])
                 yield Row(turn["text"], dialogue["student"], {}, parts, spans, origin="gold", held=held)
 
 
@@ -289,16 +273,13 @@ def named(_: Path) -> Iterator[Row]:
             for piece in re.split(r"(\{\w+\})", template):
                 kind = piece.strip("{}")
                 if piece.startswith("{") and kind in names:
-                    own = [name for name in names[kind] if is_held_out(name) == held]
-                    word = rng.choice(own)
+                    word = rng.choice([name for name in names[kind] if is_held_out(name) == held])
                     spans.append((len(text), len(text) + len(word), kind))
                     text += word
                 else:
                     text += piece.replace("{n}", str(rng.randint(5, 16)))
-            cased = turn % 2 == 0
-            text = text[:1].upper() + text[1:] if cased else text.lower()
-            known: Labels = {}
-            yield Row(text, template, known, names=tuple(spans), origin="named", held=held)
+            text = text.lower() if turn % 2 else text[:1].upper() + text[1:]
+            yield Row(text, template, names=tuple(spans), origin="named", held=held)
 
 
 NAMED = 10
@@ -309,19 +290,26 @@ SHOWN = {"nothing": "none", "wrong": "misconception", "mended": "understanding",
 
 @dataclass(frozen=True)
 class File:
-    """A file of `scripts/data`, each of whose rows is a text: its labels, its group, and whether it is held out."""
+    """A file, each of whose rows is a text: its labels, its group, and whether it is held out.
+
+    group : key of the group; a row without it is by itself, by its id
+    held : None: one group in five is held out
+    shared : folder of the shared data; None: the file lies in `scripts/data`
+    """
 
     name: str
     origin: str
     labels: Callable[[dict[str, Any]], Labels]
     group: str = "text"
     held: Callable[[dict[str, Any]], bool] | None = None
+    shared: str | None = None
 
-    def __call__(self, _: Path) -> Iterator[Row]:
+    def __call__(self, data: Path) -> Iterator[Row]:
         """Yield the rows."""
-        for each in lines(DATA / f"{self.name}.jsonl"):
-            held = is_held_out(each[self.group]) if self.held is None else self.held(each)
-            yield Row(each["text"], each[self.group], self.labels(each), origin=self.origin, held=held)
+        for each in lines((data / self.shared if self.shared else DATA) / f"{self.name}.jsonl"):
+            group = str(each[self.group if self.group in each else "id"])
+            held = is_held_out(group) if self.held is None else self.held(each)
+            yield Row(each["text"], group, self.labels(each), origin=self.origin, held=held)
 
 
 def is_test(row: dict[str, Any]) -> bool:
@@ -329,11 +317,21 @@ def is_test(row: dict[str, Any]) -> bool:
     return bool(row["split"] == "test")
 
 
+def of_family(row: dict[str, Any]) -> bool:
+    """Return whether a row is of a group that is held out."""
+    return "group" in row and is_held_out(str(row["group"]))
+
+
 SOURCES: tuple[Callable[[Path], Iterator[Row]], ...] = (
     named,
     utterances,
-    safety,
+    File("safety", "safety", of_danger, "group", shared="safety"),
+    File("safety", "safety", of_danger, "group", held=of_family),
+    File("personal", "personal", of_danger, "group"),
+    *(File(name, name, of_danger, "group", held=of_family) for name in ("everyday", "others", "school_talk", "warm")),
+    File("ordinary", "ordinary", lambda _: SAFE),
     talk,
+    File("talk_acts", "acts", of_act),
     clauses_of_talk,
     File("ledger", "ledger", lambda each: {"ledger": ledger(each["ledger"])},
          held=lambda each: "from" in each and is_held_out(each["text"])),
@@ -350,14 +348,11 @@ SOURCES: tuple[Callable[[Path], Iterator[Row]], ...] = (
     File("profile_told", "profile told", lambda each: {"part": of("part", each["label"])}, held=is_test),
     File("work_statements", "work told", lambda each: {"work": of("work", each["label"])}),
     questions_for_memory,
-    lambda data: (
-        Row(each["text"], each["id"], {"valence": (each["V"] - 3.0) / 1.5}, origin="emobank",
-            held=each["split"] != "train")
-        for each in lines(data / "valence" / "emobank_dev.jsonl")
-    ),
+    File("emobank_dev", "emobank", lambda each: {"valence": (each["V"] - 3.0) / 1.5}, "id",
+         held=lambda each: each["split"] != "train", shared="valence"),
     File("disclosures", "disclosures", of_disclosure, "family"),
 )  # fmt: skip
-"""Every source of rows; each takes the folder of shared data."""
+"""Every source of rows, each of which takes the folder of shared data; of `reports.jsonl` nothing is learned."""
 MOST = {
     **{"emobank": 900, "tiage_train": 1600, "recollections": 600, "profile told": 700, "everyday": 1000},
     **{"others": 500, "ordinary": 400, "safety": 2600, "profile": 900, "sloppy": 1800, "mathdial": 250},
