@@ -179,28 +179,36 @@ async def learner(gm: Graphmem, name: str, institution: str = BENCH_INSTITUTION,
 
 
 @dataclass
-class HttpCaller:
-    """One keep-alive connection to the API, with its tokens; blocking, for one thread."""
+class Talker:
+    """A student with an open session at the API: one keep-alive connection, blocking, for one thread."""
 
+    student: str
     port: int
     token: str
-    session: str | None = None
+    session: str
     connection: http.client.HTTPConnection | None = None
 
+    def say(self, turn_id: str, text: str) -> Any:
+        """Send one turn."""
+        return self.call(HARNESS_TURN, turn=turn_id, text=text)
+
+    def waiting_jobs(self) -> int:
+        """Return how many jobs are not done."""
+        return int(self.call(WAITING_JOBS)["waitingJobs"])
+
     def call(self, query: str, **variables: Any) -> Any:
-        """Run one operation and return the value of its one field.
+        """Run one operation of this student and return the value of its one field.
 
         Raises
         ------
         NoAnswer    no connection, or an error in the answer
         """
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        if self.session is not None:
-            headers["X-Graphmem-Session"] = self.session
+        body = json.dumps({"query": query, "variables": variables | {"student": self.student}})
         try:
             if self.connection is None:
                 self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-            self.connection.request("POST", "/graphql", json.dumps({"query": query, "variables": variables}), headers)
+            self.connection.request("POST", "/graphql", body, headers | {"X-Graphmem-Session": self.session})
             answer = json.loads(self.connection.getresponse().read())
         except (OSError, http.client.HTTPException, ValueError) as e:
             self.close()
@@ -218,26 +226,6 @@ class HttpCaller:
             self.connection = None
 
 
-@dataclass(frozen=True)
-class Talker:
-    """A student with an open session at the API."""
-
-    student: str
-    caller: HttpCaller
-
-    def say(self, turn_id: str, text: str) -> Any:
-        """Send one turn."""
-        return self.call(HARNESS_TURN, turn=turn_id, text=text)
-
-    def call(self, query: str, **variables: Any) -> Any:
-        """Run one operation of this student."""
-        return self.caller.call(query, student=self.student, **variables)
-
-    def waiting_jobs(self) -> int:
-        """Return how many jobs are not done."""
-        return int(self.call(WAITING_JOBS)["waitingJobs"])
-
-
 def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
     """Enrol students at the API and open their sessions."""
     secret, now, address = server_secret(settings), datetime.now(UTC), f"http://127.0.0.1:{port}"
@@ -246,7 +234,7 @@ def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
         for name in names:
             as_admin.enrol_student(name, PASSWORD)
         sessions = {name: as_app.open_session(name, PASSWORD) for name in names}
-    return [Talker(name, HttpCaller(port, app, session.token)) for name, session in sessions.items()]
+    return [Talker(name, port, app, session.token) for name, session in sessions.items()]
 
 
 def messages(file: Path | None) -> list[str]:

@@ -20,7 +20,6 @@ from graphmem.app import server_secret
 from graphmem.bench import Figures
 from graphmem.bench.harness import Talker, enrolled, latencies, messages, own_database, served, show_figures
 from graphmem.bench.scale import Material, import_memories, made_memories, scale_sentences
-from graphmem.model import Session
 from graphmem.ports import Embedder
 from graphmem.progress import print_line, spoken, tracked
 from graphmem.runtime import neo4j_access
@@ -90,12 +89,12 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
     numbers, crowd = count(), len(talkers)
 
     def begin(talker: Talker) -> float:
-        talker.caller.close()
+        talker.close()
         start = perf_counter()
         talker.say(f"begin-{crowd}", texts[0])
         seconds = perf_counter() - start
         # The API hangs up on connections that wait for the other students.
-        talker.caller.close()
+        talker.close()
         return seconds
 
     def talk(talker: Talker) -> list[float]:
@@ -147,8 +146,7 @@ class Floor:
         async def store() -> None:
             material = Material(tuple(said), await self.embedder.embed(said), ())
             for talker in tracked(talkers, "Students"):
-                token = talker.caller.session or ""
-                session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
+                session = sealing.opened_token(server_secret(settings), talker.session, datetime.now(UTC))
                 made, now = made_memories(session, material, STUDENT_MEMORIES), datetime.now(UTC)
                 await import_memories(self.graph, session, made, now)
                 await take_in(self.graph, session, now)

@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from graphmem.app import Graphmem
 from graphmem.bench import turn
-from graphmem.bench.harness import HttpCaller, Talker
+from graphmem.bench.harness import Talker
 from graphmem.settings import Settings
 from tests.conftest import Pupil
 from tests.support.own_neo4j import Access
@@ -21,7 +21,7 @@ async def test_the_floor_is_measured_and_students_have_memories_before(
     password = SecretStr(neo4j_access.password)
     given = {"neo4j_uri": neo4j_access.uri, "neo4j_user": neo4j_access.user, "neo4j_password": password}
     own = settings.model_copy(update=given)
-    talker = Talker(ann.who.student_id, HttpCaller(0, "", ann.token))
+    talker = Talker(ann.who.student_id, 0, "", ann.token)
 
     def stored() -> float:
         with turn.floor_of(own) as floor:
