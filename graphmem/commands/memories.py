@@ -13,7 +13,7 @@ from uuid import uuid4
 import typer
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, read_password, unlocked
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, read_password, unlocked
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.model import Observation, Session, SourceKind, TurnOutcome, Who
 
@@ -205,8 +205,7 @@ async def forget_command(gm: "Graphmem", session: Session, memory: str) -> Print
     from graphmem.jobs.runner import run_jobs
 
     await run_jobs(gm, session)
-    erased = asdict(await forget_memory(gm, session, memory))
-    return Printout(erased, [f"{memory} is forgotten: {counts_in_words(erased)}."])
+    return Printout.counted(f"{memory} is forgotten:", asdict(await forget_memory(gm, session, memory)))
 
 
 @cli_command("reveal")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmem.bench import BENCHMARKS, figure_lines, run_benchmark
-from graphmem.commands.frame import ExistingFile, Printout, cli_command, counts_in_words, read_password, say, unlocked
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, read_password, say, unlocked
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, Usage, Who
@@ -55,8 +55,7 @@ def status_command(settings: Settings) -> Printout:
     from graphmem.local.server import remove_left_copy
 
     remove_left_copy(settings, say)
-    found = asdict(server.status(settings))
-    return Printout(found, [f"{name:>12}  {value}" for name, value in found.items()])
+    return Printout.fields(asdict(server.status(settings)))
 
 
 @cli_command("doctor")
@@ -84,8 +83,7 @@ async def _junk_of(settings: Settings, who: Who, password: str) -> Printout:
 
     async with open_graphmem(settings, say=say, background=False) as gm, unlocked(gm, who, password) as session:
         junk = await find_junk(gm, session)
-    counts = asdict(junk) | {"rate": round(junk.rate, 4)}
-    return Printout(counts, [f"{name:>10}  {count}" for name, count in counts.items()])
+    return Printout.fields(asdict(junk) | {"rate": round(junk.rate, 4)})
 
 
 @cli_command("serve")
@@ -301,8 +299,7 @@ async def backup_command(settings: Settings, file: Path) -> Printout:
     """
     from graphmem.commands.backup import backup
 
-    found = asdict(await backup(settings, file, say))
-    return Printout(found, [f"{file.name} holds {counts_in_words(found)}."])
+    return Printout.counted(f"{file.name} holds", asdict(await backup(settings, file, say)))
 
 
 @cli_command("restore")
@@ -315,8 +312,7 @@ async def restore_command(settings: Settings, file: ExistingFile) -> Printout:
     """
     from graphmem.commands.backup import restore
 
-    found = asdict(await restore(settings, file, say))
-    return Printout(found, [f"Restored: {counts_in_words(found)}."])
+    return Printout.counted("Restored:", asdict(await restore(settings, file, say)))
 
 
 @cli_command("import-world")
@@ -339,7 +335,7 @@ async def import_world_command(
 
     draft = read_world(find_world(file))
     found = asdict(await import_world(gm, institution, draft, name=world, replace=replace, progress=progress))
-    return Printout(found, [f"The world of {institution} holds these now: {counts_in_words(found)}."])
+    return Printout.counted(f"The world of {institution} holds these now:", found)
 
 
 @cli_command("query")

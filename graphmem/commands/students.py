@@ -158,8 +158,7 @@ async def erase_command(gm: "Graphmem", who: Who, yes: bool = False) -> Printout
 
     if not yes and sys.stdin.isatty():
         typer.confirm(f"Erase all that is kept of {who.student_id} at {who.institution}?", abort=True)
-    erased = asdict(await erase_student(gm, who))
-    return Printout(erased, [f"{who.student_id} is erased: {counts_in_words(erased)}."])
+    return Printout.counted(f"{who.student_id} is erased:", asdict(await erase_student(gm, who)))
 
 
 @cli_command("export")
