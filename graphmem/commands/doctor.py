@@ -103,17 +103,17 @@ async def _database_version(settings: Settings) -> str:
     # To examine is not to start.
     if settings.neo4j_uri is None and not server.status(settings).answers:
         raise SetupError("the local Neo4j does not run: run `graphmem up`.")
-    return f"Neo4j {await _asked(settings, schema.check_server)}"
+    return f"Neo4j {await _answered_by_database(settings, schema.check_server)}"
 
 
-async def _asked(settings: Settings, question: Callable[..., Awaitable[T]], *values: object) -> T:
+async def _answered_by_database(settings: Settings, question: Callable[..., Awaitable[T]], *values: object) -> T:
     """Return what the database answers."""
     async with open_graph(settings, lambda _: None) as graph:
         return await question(graph, *values)
 
 
 async def _schema(settings: Settings) -> str:
-    held = await _asked(settings, schema.find_embedder)
+    held = await _answered_by_database(settings, schema.find_embedder)
     if held is None:
         return "nothing stored yet"
     if held[0] != settings.embedder:
@@ -167,7 +167,7 @@ async def _broker(settings: Settings) -> str:
 
 async def _jobs(settings: Settings) -> str:
     now = datetime.now(UTC)
-    since = await _asked(settings, jobs.find_oldest_due, JOB_KINDS, now)
+    since = await _answered_by_database(settings, jobs.find_oldest_due, JOB_KINDS, now)
     waiting = 0.0 if since is None else (now - since).total_seconds()
     if waiting > settings.jobs_late:
         raise SetupError(
@@ -179,7 +179,7 @@ async def _jobs(settings: Settings) -> str:
 
 async def check_sealed_values(settings: Settings) -> str:
     """Look for sealed values that were noticed not to open."""
-    noticed = await _asked(settings, tampering.count_noticed)
+    noticed = await _answered_by_database(settings, tampering.count_noticed)
     if noticed.values:
         raise SetupError(
             f"{noticed.values} of {noticed.students} student(s) did not open, the newest noticed {noticed.newest}: "
@@ -190,7 +190,7 @@ async def check_sealed_values(settings: Settings) -> str:
 
 async def check_worlds(settings: Settings) -> str:
     """Look for imports of worlds that were cut short."""
-    found = await _asked(settings, list_unfinished, datetime.now(UTC) - SILENT)
+    found = await _answered_by_database(settings, list_unfinished, datetime.now(UTC) - SILENT)
     if found:
         named = ", ".join(f"{name!r} of {institution}" for institution, name in found)
         raise SetupError(
