@@ -34,7 +34,7 @@ class OpenMemories:
     turns : how many there were; the memories stand as the last of these left them
     used_until : when that was read or written
     ledger : every entry, settled ones too
-    parts : by id, the part of the standing profile a memory belongs to, with its chance; none where it has no part
+    parts : by id, the part of the standing profile that a memory surely belongs to, with its chance
     name : what the student is called, where it is known
     doubts : uncertainties that are not settled
     tolerance : of the companion, 0.2 to 0.8

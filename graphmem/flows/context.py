@@ -550,7 +550,7 @@ def _with_others(wanted: _Search, found: Sequence[Recalled], standing: Sequence[
     found = as_asked_for(judged_lines, index, moment, wanted.asked_for, wanted.is_clear)
     if wanted.of_past or not asks:
         return found
-    return with_threads(found, fitting_lines(found), index, moment, wanted.is_clear)
+    return with_threads(found, fitting_lines(found), index, wanted.held.edges, moment, wanted.is_clear)
 
 
 def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Candidate]:

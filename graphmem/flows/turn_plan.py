@@ -36,6 +36,7 @@ from graphmem.store.ledger import Raised
 from graphmem.store.turns import WORKING_MEMORY, Boost, TurnWrite
 from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.doc import doc_of
+from graphmem.text.reminders import last_question
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
 
@@ -283,7 +284,7 @@ def _form_job(thought: TurnThought, seq: int, *, tells: bool, begun: bool) -> Ne
     work = FormJob(
         turn_id=thought.turn_id,
         text=message.text,
-        before=thought.seen.asked,
+        before=_leaned_on(thought.seen.talk),
         at=message.at,
         importance=scored.importance,
         surprise=scored.surprise,
@@ -301,6 +302,15 @@ def _form_job(thought: TurnThought, seq: int, *, tells: bool, begun: bool) -> Ne
         begins=begun,
     )
     return NewJob(f"form-{seq}", work, seq)
+
+
+def _leaned_on(talk: Sequence[Message]) -> str:
+    """Return the text that a message may lean on; of an offline reply, which only quotes, the question that it asks."""
+    if not talk:
+        return ""
+    last = talk[-1]
+    offline = last.author is Author.COMPANION and last.embedding is None
+    return last_question(last.text) if offline else last.text
 
 
 def begins(thought: TurnThought) -> bool:

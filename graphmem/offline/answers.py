@@ -20,6 +20,8 @@ SURELY = -0.1
 shipped chats are answered, and none wrongly."""
 PAST_FIT = 0.6
 """How much less a statement fits that holds no longer."""
+QUOTED_FROM = 0.4
+"""Chance of being about a message from which an earlier statement is quoted in the reply."""
 MOST_QUOTED = 5
 """Most statements that an overview quotes."""
 QUOTED_CHARACTERS = 160
@@ -29,7 +31,8 @@ PAST = "You told me{when}, and it has changed since: {quote}."
 ALL = "You told me: {quotes}."
 LAST_TIME = "Last time,{when}, you told me: {quotes}."
 YOUR_NAME = "Your name is {name}."
-NOT_SURE = "I am not sure that I have this noted. What comes nearest{when}: {quote}."
+NOT_SURE = "I am not sure. You told me{when}: {quote}."
+LATER = " And{when}: {quote}."
 NOTHING = "I don't have that noted."
 ANSWER_BEGINNINGS = ("You told me", "Last time", "Your name is")
 """Beginnings of replies that tell something from memory."""
@@ -42,6 +45,7 @@ class Statement:
 
     about : log odds that it is about the question
     context : what it leans on, where it does
+    id : of its memory, where there is one
     """
 
     text: str
@@ -50,6 +54,27 @@ class Statement:
     past: bool = False
     secret: bool = False
     context: str = ""
+    id: str = ""
+
+
+def earlier_statement(remembered: Remembered) -> str:
+    """Return a quotation of what the student said on an earlier day about the matter of a message; else empty."""
+    today = remembered.today
+    able = [
+        each
+        for each in remembered.memories
+        if each.chance >= QUOTED_FROM
+        and each.memory.is_own_word
+        and each.memory.invalid_at is None
+        and each.memory.id not in remembered.secrets
+        and today is not None
+        and each.memory.timestamp.astimezone(today.tzinfo).date() < today.date()
+    ]
+    if not able:
+        return ""
+    memory = max(able, key=lambda each: each.chance).memory
+    said = Statement(memory.quote or memory.content or "", memory.timestamp, 0.0)
+    return _quotation(said, today)
 
 
 def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> str:
@@ -86,7 +111,7 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> s
         best = _best(open_ones, SURELY)
         return "" if best is None else _quotation(best, today)
     if (best := _best(fit, ANSWERS)) is not None:
-        return _quotation(best, today)
+        return _quotation(best, today) + _told_later(best, remembered)
     near = _best(open_ones, NEAREST)
     return NOTHING if near is None else NOT_SURE.format(when=_when(near, today), quote=_quote(near.text))
 
@@ -114,6 +139,7 @@ def _statements(remembered: Remembered, asked: frozenset[str]) -> Iterable[State
             past=memory.invalid_at is not None,
             secret=memory.id in remembered.secrets,
             context=_context(memory),
+            id=memory.id,
         )
     if remembered.today is not None:
         for turn in remembered.turns:
@@ -165,6 +191,13 @@ def _listed(wording: str, recalled: Sequence[Recalled], remembered: Remembered) 
 def _quotation(statement: Statement, today: datetime | None) -> str:
     wording = PAST if statement.past else FOUND
     return wording.format(when=_when(statement, today), quote=_quote(statement.text))
+
+
+def _told_later(statement: Statement, remembered: Remembered) -> str:
+    """Return quotations of what the student said later on the matter of a statement (spec 10, threads)."""
+    later = (each.memory for each in remembered.memories if f"since {statement.id}" in each.why)
+    told = (Statement(m.quote or m.content or "", m.timestamp, 0.0) for m in later if m.id not in remembered.secrets)
+    return "".join(LATER.format(when=_when(m, remembered.today), quote=_quote(m.text)) for m in told)
 
 
 def _when(statement: Statement, today: datetime | None) -> str:

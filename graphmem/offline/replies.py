@@ -10,8 +10,9 @@ from zlib import crc32
 
 from graphmem.language.analysis import MessageAnalysis
 from graphmem.language.encoder import encoder_network
+from graphmem.language.heads import HeadScores
 from graphmem.model import AskedFor, Author, Message, Remembered
-from graphmem.offline.answers import NOTHING, answer_from_memory
+from graphmem.offline.answers import NOTHING, answer_from_memory, earlier_statement
 from graphmem.text.arithmetic import reckoned_answer, spoken_equations
 from graphmem.text.comparisons import asked_comparison, stated_comparisons
 from graphmem.text.doc import Doc, doc_of
@@ -27,6 +28,8 @@ SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
 ACT_SURE = 0.47
 """Chance of a dialogue act from which it goes before a number that a turn names at a task."""
+LEAST_TOLD = 0.2
+"""Chance that a message tells something from which a reply says that it is remembered."""
 _STUCK = re.compile(
     r"\b(?:do not|don'?t|didn'?t|can'?t|cannot) (?:\w+ ){0,2}(?:know|understand|remember|follow|see (?:how|why)"
     r"|get (?:it|this|that|why|how|what))\b"
@@ -36,6 +39,8 @@ _STUCK = re.compile(
 )
 """A turn that gets no further; the head `work` hears as much in "so it is twice as wide"."""
 _CLOSING = {"greeting", "goodbye", "thanks"}
+_OF_COMPANION = {"memory", "companion"}
+_NEWS = {"told", "glad"}
 _TOLD = {"own", "story", "opinion"}
 _LEDGER = {"wish": "wish", "order": "wish", "promise": "promise", "secret": "secret", "debt": "promise"}
 
@@ -156,11 +161,16 @@ def replied(
     if not asks and (checked := _checked(doc)):
         name, text = checked
         return _worded(name, messages, said, f"“{clean(text)}”")
-    if (not task and asks) or remembered.asked_for is not AskedFor.OTHER:
+    scores = (reading or encoder_network(1).analyse(doc.text)).scores
+    of_memory = remembered.asked_for is not AskedFor.OTHER and (asks or scores.likely("asks") in _OF_COMPANION)
+    if (not task and asks) or of_memory:
         answer = answer_from_memory(messages, remembered)
         if answer and (asks or answer != NOTHING):
             return answer
-    return _worded(_act(doc, reading or encoder_network(1).analyse(doc.text), task), messages, said)
+    name = _act(doc, scores, task)
+    reply = _worded(name, messages, said)
+    related = earlier_statement(remembered) if name in _NEWS else ""
+    return f"{reply} {related}" if related and not any(related in each for each in said[-3:]) else reply
 
 
 def _foreign(doc: Doc) -> str:
@@ -180,11 +190,11 @@ def _checked(doc: Doc) -> tuple[str, str] | None:
     return None
 
 
-def _act(doc: Doc, reading: MessageAnalysis, task: str) -> str:
+def _act(doc: Doc, scores: HeadScores, task: str) -> str:
     """The name of the templates that answer what a message does."""
-    scores = reading.scores
     kind, entry, valence = scores.likely("act"), scores.likely("ledger"), scores.number("valence")
-    if kind in _CLOSING and (doc.asks or scores.chance("act", kind) < SURE):
+    tells = 1 - scores.chance("worth", "nothing") >= LEAST_TOLD
+    if kind in _CLOSING and (doc.asks or (tells and scores.chance("act", kind) < SURE)):
         # Who takes leave says so plainly, and asks nothing.
         kind = "question" if doc.asks else "own"
     if entry in _LEDGER and scores.chance("ledger", entry) >= SURE and kind != "question":
@@ -195,7 +205,7 @@ def _act(doc: Doc, reading: MessageAnalysis, task: str) -> str:
         # Only sums are checked; of ideas nothing is known, and a question is no step.
         return "question" if doc.asks or doc.text.rstrip().endswith("?") else "work" if doc.numbers else "idea"
     if kind in _TOLD:
-        sad = "hard" if valence <= TROUBLED else "heard" if valence <= SUBDUED else "told"
+        sad = "hard" if valence <= TROUBLED else "heard" if valence <= SUBDUED else "told" if tells else "reaction"
         return "glad" if valence >= GLAD else sad
     return kind
 

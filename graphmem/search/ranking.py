@@ -55,8 +55,6 @@ PARTS_TOLD = 3
 """Most parts of a score that are reported as reasons."""
 STANDING_PARTS = {ProfilePart.NEED: 5, ProfilePart.IDENTITY: 5, ProfilePart.GOAL: 3}
 """Most of each part of the standing profile."""
-SURE_PART = 0.7
-"""Chance from which on a statement belongs into the standing profile."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
 SURE_OF_WORK = 0.4
@@ -188,8 +186,8 @@ def standing_profile(
     asked : embedding of the question, which memories are compared with
     past : whether the moment is asked about
     """
-    sure = ((index.get(i), part, chance) for i, (part, chance) in parts.items() if chance >= SURE_PART)
-    able = [(m, part, chance) for m, part, chance in sure if m is not None and _stands(m, moment, past=past)]
+    held = ((index.get(i), part, chance) for i, (part, chance) in parts.items())
+    able = [(m, part, chance) for m, part, chance in held if m is not None and _stands(m, moment, past=past)]
     found: dict[ProfilePart, list[Recalled]] = {part: [] for part in STANDING_PARTS}
     slots: set[str] = set()
     for memory, part, chance in sorted(able, key=lambda each: each[0].timestamp, reverse=True):
@@ -206,7 +204,7 @@ def standing_profile(
 def nearest_memories(index: SearchIndex, edges: EdgeTable, asked: Vector, moment: datetime) -> list[Recalled]:
     """Return the memories nearest to a question by embedding, also where they share no word with it.
 
-    A superseded memory comes with its successor; a retracted or corrected one is left out: it was never true.
+    A superseded memory is one of them, a retracted or corrected one is not: it was never true.
 
     Parameters
     ----------
@@ -214,22 +212,21 @@ def nearest_memories(index: SearchIndex, edges: EdgeTable, asked: Vector, moment
     asked : embedding of the question
     moment : datetime
     """
-    found = dict[str, Recalled]()
+    found = list[Recalled]()
     for memory, cosine in index.nearest(asked, LOOKED_AT):
         if memory.role in OF_A_SITTING or memory.timestamp > moment:
             continue
-        gravity = gravity_now(memory, moment)
-        if is_valid(memory, moment) and memory.reliability is not Reliability.SUPERSEDED:
-            found.setdefault(memory.id, Recalled(memory, 0.0, gravity, (BY_MEANING,), similarity=cosine))
-            continue
-        for edge in edges.of(memory.id):
-            newer = index.get(edge.other_id) if edge.outgoing and edge.type == EdgeType.TEMPORAL_EVOLUTION else None
-            if newer is not None:
-                found[memory.id] = Recalled(memory, 0.0, gravity, (NO_LONGER,), similarity=cosine)
-                now = Recalled(newer, 0.0, gravity_now(newer, moment), (f"now, not {memory.id}",), similarity=cosine)
-                if is_valid(newer, moment):
-                    found[newer.id] = now
-    return list(found.values())
+        holds = is_valid(memory, moment) and memory.reliability is not Reliability.SUPERSEDED
+        if holds or _successors(memory, index, edges):
+            why = BY_MEANING if holds else NO_LONGER
+            found.append(Recalled(memory, 0.0, gravity_now(memory, moment), (why,), similarity=cosine))
+    return found
+
+
+def _successors(memory: Memory, index: SearchIndex, edges: EdgeTable) -> list[Memory]:
+    """Return what took the place of a memory."""
+    ids = [each.other_id for each in edges.of(memory.id) if each.outgoing and each.type == EdgeType.TEMPORAL_EVOLUTION]
+    return [newer for i in ids if (newer := index.get(i)) is not None]
 
 
 def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -> list[Recalled]:
@@ -294,6 +291,7 @@ def with_threads(
     found: Sequence[Recalled],
     likely: Sequence[Recalled],
     index: SearchIndex,
+    edges: EdgeTable,
     moment: datetime,
     clear: Callable[[str], bool],
 ) -> list[Recalled]:
@@ -306,7 +304,7 @@ def with_threads(
     ----------
     found : best first, with their chances
     likely : lines of `found` that are to be shown
-    index : SearchIndex, only read
+    index, edges : only read
     moment : datetime
     clear : true of the id of a memory that may be shown
 
@@ -315,7 +313,9 @@ def with_threads(
     lines = dict[str, Recalled]()
     for each in likely:
         lines.setdefault(each.memory.id, each)
-        for memory, why in _thread(each.memory, index, moment) if _is_statement(each.memory, moment) else ():
+        related = _thread(each.memory, index, moment) if _is_statement(each.memory, moment) else ()
+        newer = ((other, "now, not") for other in _successors(each.memory, index, edges) if is_valid(other, moment))
+        for memory, why in (*newer, *related):
             if clear(memory.id) and memory.id not in lines:
                 gravity, reasons = gravity_now(memory, moment), (f"{why} {each.memory.id}",)
                 lines[memory.id] = replace(each, memory=memory, gravity=gravity, why=reasons)

@@ -34,6 +34,7 @@ from graphmem.search.ranking import (
     tells_of_student,
     told_of_work,
     wanted_memories,
+    with_threads,
 )
 from graphmem.search.scoring import weight
 from graphmem.search.selection import MOST_LINES, fitted, fitting_lines, shown
@@ -222,9 +223,10 @@ def test_what_ended_comes_with_what_took_its_place_and_what_was_taken_back_does_
     edges.replace({"ended": [HeldEdge("so", EdgeType.TEMPORAL_EVOLUTION, True, 1.0, Reliability.RELIABLE)]})
     vector = index.vector("ended")
     assert vector is not None
-    found = {each.memory.id: each for each in nearest_memories(index, edges, vector, NOW)}
-    assert set(found) == {"ended", "so"}
-    assert found["so"].similarity == found["ended"].similarity
+    near = [each for each in nearest_memories(index, edges, vector, NOW) if each.memory.id != "so"]
+    assert [each.memory.id for each in near] == ["ended"]
+    lines = with_threads(near, near, index, edges, NOW, lambda _: True)
+    assert [(each.memory.id, each.why) for each in lines[1:]] == [("so", ("now, not ended",))]
 
 
 def test_who_the_student_is_leaves_room_for_what_fits() -> None:
