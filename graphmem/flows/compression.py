@@ -7,10 +7,10 @@ links to its nearest neighbour.
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from scipy.special import entr
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked, MindError
+from graphmem.flows.ending import as_statement
 from graphmem.flows.formation import said_hash
 from graphmem.flows.session_cache import ENDED, write_planned
 from graphmem.maths.clustering import Labels, inside_shares, spectral_clusters
@@ -643,6 +644,19 @@ def _integrity_hash(session: Session, memories: Sequence[Memory], edges: Sequenc
     return keyed_hash(session.keys, "integrity", json.dumps(told))
 
 
+def _most(values: Iterable[T]) -> T:
+    """Return the commonest value, of equally common ones the first."""
+    return Counter(values).most_common(1)[0][0]
+
+
+SUMMED_UP: Mapping[Callable[[Iterable[Any]], Any], Sequence[str]] = {
+    _most: ("modality", "kind", "domain"),
+    max: ("salience", "strength", "importance", "snr", "passes"),
+    sum: ("access_count", "reinforcement_count"),
+}
+"""How a summary gets fields of its memories."""
+
+
 def _summary(
     session: Session,
     cluster: Sequence[Memory],
@@ -658,23 +672,13 @@ def _summary(
     memory = replace(
         last,
         id=f"summary-{keyed_hash(session.keys, 'summary', ids)[:16]}",
-        modality=_most(m.modality for m in cluster),
-        kind=_most(m.kind for m in cluster),
-        domain=_most(m.domain for m in cluster),
         content=digest.text,
         before=None,
         quote=words[:QUOTE_CHARACTERS],
         gravity=max(gravity_now(m, now) for m in cluster),
-        salience=max(m.salience for m in cluster),
         confidence=min(m.confidence for m in cluster),
-        strength=max(m.strength for m in cluster),
         valence=sum(m.valence for m in cluster) / len(cluster),
-        importance=max(m.importance for m in cluster),
-        snr=max(m.snr for m in cluster),
-        passes=max(m.passes for m in cluster),
         last_accessed=max(now, *(m.last_accessed for m in cluster)),
-        access_count=sum(m.access_count for m in cluster),
-        reinforcement_count=sum(m.reinforcement_count for m in cluster),
         last_reinforced_at=max((m.last_reinforced_at for m in cluster if m.last_reinforced_at), default=None),
         surprise=max((m.surprise for m in cluster if m.surprise is not None), default=None),
         source_refs=tuple(dict.fromkeys(ref for m in cluster for ref in m.source_refs)),
@@ -686,6 +690,11 @@ def _summary(
         role=MemoryRole.SUMMARY,
         slot_key=None,
         statements=merged_statements(cluster, digest.says, own) if last.invalid_at is None else (),
+        **{
+            name: together(getattr(memory, name) for memory in cluster)
+            for together, names in SUMMED_UP.items()
+            for name in names
+        },
     )
     return New(memory, vector)
 
@@ -704,28 +713,7 @@ def merged_statements(
     found = [
         (place not in says, statement)
         for place, memory in enumerate(cluster)
-        for statement in memory.statements or (_merged_statement(memory, own[memory.id]),)
+        for statement in memory.statements or (as_statement(memory, own[memory.id]),)
     ]
     order = sorted(range(len(found)), key=lambda i: (found[i][0], -found[i][1].at.timestamp()))[:MOST_STATEMENTS]
     return tuple(found[i][1] for i in sorted(order))
-
-
-def _merged_statement(memory: Memory, vector: Vector) -> MergedStatement:
-    return MergedStatement(
-        content=memory.content or "",
-        quote=memory.quote,
-        at=memory.timestamp,
-        modality=memory.modality,
-        kind=memory.kind,
-        aspect=memory.aspect,
-        valence=memory.valence,
-        slot_key=memory.slot_key,
-        content_hash=memory.content_hash,
-        source_ref=memory.source_refs[-1] if memory.source_refs else "",
-        vector=vector,
-    )
-
-
-def _most(values: Iterable[T]) -> T:
-    """Return the commonest value, of equally common ones the first."""
-    return Counter(values).most_common(1)[0][0]

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
@@ -19,30 +20,34 @@ from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc
 from graphmem.text.summary import summarised
 
+SHARED = ("content", "quote", "modality", "kind", "aspect", "valence", "slot_key", "content_hash")
+"""Fields that a memory has in common with a statement of a summary."""
+
 
 def as_memory(summary: Memory, statement: MergedStatement) -> Memory:
     """Return a statement of a summary as the memory that it becomes when it leaves the summary."""
+    own: dict[str, Any] = {name: getattr(statement, name) for name in SHARED}
     return replace(
         summary,
         id=statement.id,
-        modality=statement.modality,
-        kind=statement.kind,
-        content=statement.content,
-        quote=statement.quote,
-        valence=statement.valence,
         timestamp=statement.at,
         source_refs=(statement.source_ref,),
         valid_at=statement.at,
-        slot_key=statement.slot_key,
         merged_count=0,
-        content_hash=statement.content_hash,
         role=MemoryRole.SAID,
-        aspect=statement.aspect,
         statements=(),
         reinforcement_count=0,
         last_reinforced_at=None,
         in_ledger=False,
+        **own,
     )
+
+
+def as_statement(memory: Memory, vector: Vector) -> MergedStatement:
+    """Return a memory as the statement of a summary that it becomes."""
+    own: dict[str, Any] = {name: getattr(memory, name) for name in SHARED}
+    ref = memory.source_refs[-1] if memory.source_refs else ""
+    return MergedStatement(at=memory.timestamp, source_ref=ref, vector=vector, **own)
 
 
 def known_memory(known: SearchIndex, memory_id: str) -> Memory | None:

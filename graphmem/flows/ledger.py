@@ -22,7 +22,6 @@ from graphmem.model import (
     Note,
     RaisedConcern,
     Reliability,
-    Reminder,
     Session,
     Source,
     Wellbeing,
@@ -200,19 +199,6 @@ async def list_entries(
     return [entry for entry in then if active in (None, entry.is_active)]
 
 
-def drafted(reminder: Reminder) -> Draft:
-    """Return the draft of a ledger entry, from the words of a message."""
-    return Draft(
-        category=reminder.category,
-        content=reminder.content,
-        summary=reminder.summary,
-        importance=reminder.importance,
-        triggers=reminder.triggers,
-        trigger_entities=reminder.trigger_entities,
-        expires_at=reminder.expires_at,
-    )
-
-
 def noted_draft(note: Note, category: LedgerCategory, content: str) -> Draft:
     """Return the draft of the ledger entry of a note whose text is `content`."""
     return Draft(
@@ -228,20 +214,10 @@ def noted_draft(note: Note, category: LedgerCategory, content: str) -> Draft:
 
 def new_entry(keys: Keys, draft: Draft, now: datetime) -> LedgerEntry:
     """Return the entry that a checked draft asks for, active from now on."""
-    expires_at = draft.expires_at
-    return LedgerEntry(
-        id=ledger.entry_id(keys, draft.category, draft.content),
-        category=draft.category,
-        content=draft.content,
-        summary=summary_of(draft.content) if draft.summary is None else draft.summary,
-        importance=draft.importance,
-        triggers=draft.triggers,
-        trigger_entities=draft.trigger_entities,
-        trigger_threshold=draft.trigger_threshold,
-        is_active=True,
-        expires_at=None if expires_at is None else expires_at.astimezone(UTC),
-        created_at=now,
-    )
+    expires_at = None if draft.expires_at is None else draft.expires_at.astimezone(UTC)
+    summary = summary_of(draft.content) if draft.summary is None else draft.summary
+    told = vars(draft) | {"summary": summary, "expires_at": expires_at}
+    return LedgerEntry(id=ledger.entry_id(keys, draft.category, draft.content), is_active=True, created_at=now, **told)
 
 
 def checked(draft: Draft, content_limit: int, now: datetime) -> Draft:
@@ -366,7 +342,7 @@ def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, d
         message.at,
         help_for(gm, session, message.text),
     )
-    entry = threat_entry(session.keys, Doc(message.text), gm.clock(), stands=always_comes(danger))
+    entry = threat_entry(session.keys, Doc(message.text), gm.clock(), danger)
     return Raised(RaisedConcern(concern, danger.probability, level), entry, kept_text(message.text), message.embedding)
 
 
@@ -387,10 +363,11 @@ def always_comes(danger: Danger) -> bool:
     return danger.sure and danger.urgency >= SERIOUS
 
 
-def threat_entry(keys: Keys, doc: Doc, now: datetime, *, stands: bool = True) -> LedgerEntry:
+def threat_entry(keys: Keys, doc: Doc, now: datetime, danger: Danger) -> LedgerEntry:
     """Return the ledger entry of a message that tells of danger; of one that need not always come it matters less."""
-    entry = new_entry(keys, drafted(danger_reminder(doc)), now)
-    return entry if stands else replace(entry, importance=DOUBTED_IMPORTANCE)
+    told = {name: value for name, value in vars(danger_reminder(doc)).items() if name not in ("start", "end")}
+    entry = new_entry(keys, Draft(**told), now)
+    return entry if always_comes(danger) else replace(entry, importance=DOUBTED_IMPORTANCE)
 
 
 def noted_danger(notes: Sequence[Note]) -> Danger | None:
@@ -402,8 +379,7 @@ async def keep_heard_danger(
     gm: Graphmem, session: Session, key: str, source: Source, text: str, danger: Danger
 ) -> None:
     """Keep the concern of a source with its ledger entry, once; also of what only a mind has found."""
-    doc = Doc(text)
-    entry = threat_entry(session.keys, doc, gm.clock(), stands=always_comes(danger))
+    entry = threat_entry(session.keys, Doc(text), gm.clock(), danger)
     concern = Concern(concern_id(key), danger.kind, danger.urgency, danger.about, source.at)
     kept = Raised(RaisedConcern(concern, danger.probability), entry, kept_text(text))
     await ledger.keep_concern(gm.graph, session, kept, (source.kind.value, kind_in_graph(source.kind)), source.ref)

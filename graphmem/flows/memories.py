@@ -29,7 +29,6 @@ from graphmem.store.memories import (
     Filter,
     Marks,
     MemoryStanding,
-    Neighbourhood,
     find_marks,
     list_event_ids,
     list_standings,
@@ -142,7 +141,8 @@ async def find_around(
     checked_share("minWeight", min_weight)
     if session is not None:
         await check_running(gm, session)
-    centre = Neighbourhood(memory_id, hops, min_weight, NEIGHBOURHOOD_SIZE, as_of)
+    most = {"hops": hops, "min_weight": min_weight, "limit": NEIGHBOURHOOD_SIZE}
+    centre = {"id": memory_id, "as_of": as_of, **most}
     found = await memories.list_around(gm.graph, who, centre, session)
     if found is None:
         raise NotFound("This student has no such memory: list the memories for their ids.")

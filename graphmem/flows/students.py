@@ -199,8 +199,8 @@ async def check_not_revoked(gm: Graphmem, caller: Caller) -> None:
 PASSWORD_TRIES = 5
 """Wrong passwords of a caller for a student before waiting."""
 
-PASSWORD_WAIT = 60.0
-"""Seconds to wait after too many wrong passwords; doubles with each further one."""
+PASSWORD_WAIT, LONGEST_PASSWORD_WAIT = 60.0, 3600.0
+"""Seconds to wait after too many wrong passwords, doubled with each further one, and at most."""
 
 PASSWORD_TRIES_ALL = 50
 """Wrong passwords of all callers for a student before a caller unknown to it has to wait."""
@@ -459,8 +459,8 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     ends_at = now + timedelta(hours=gm.settings.session_hours)
     session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys, enrolled.student.time_zone)
     token = sealing.session_token(gm.secret, session)
-    start = students.SessionStart(token.encode(), public_key, gm.until(session), SESSIONS_AT_ONCE - 1)
-    if not await students.save_session(gm.graph, session, start, now):
+    given = token.encode(), public_key, gm.until(session), SESSIONS_AT_ONCE - 1
+    if not await students.save_session(gm.graph, session, *given, now):
         raise Locked(NOT_OPENED)
     gm.renewals[session.session_id] = now
     return token, session
@@ -565,7 +565,7 @@ async def change_password(
             lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2, recovery=recovery)
         )
         await check_lock_written(gm, who, enrolled.lock)
-    ends = students.SessionsEnd(gm.clock(), session.session_id if session else "") if end_sessions else None
+    ends = {"now": gm.clock(), "but": session.session_id if session else ""} if end_sessions else None
     if not await students.relock(gm.graph, who, enrolled.lock, lock, ends):
         raise Conflict("The password was changed meanwhile: open a session with the newest one.")
     if end_sessions:
@@ -611,9 +611,9 @@ async def rotate_key(
     )
     vouched = sealing.public_key_seal(gm.secret, who, after.public_key, clear=after.clear)
     rekeying = Rekeying(keys, enrolled.lock, following.keys(clear=after.clear), replace(after, public_key_seal=vouched))
-    ends = students.SessionsEnd(gm.clock(), session.session_id if session else "")
     async with gm.lock(who), gm.memory_lock(who):
-        values = await rotate(gm.graph, who, rekeying, ends, end_sessions=end_sessions)
+        but = session.session_id if session else ""
+        values = await rotate(gm.graph, who, rekeying, but, gm.clock(), end_sessions=end_sessions)
         gm.lock_up(who)
     await keep_up(gm, who)
     return values
@@ -627,11 +627,12 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
     learns whether the student exists.
     """
     checked_password("password", password, shortest=0)
-    patience = students.Patience(PASSWORD_TRIES, PASSWORD_TRIES_ALL, PASSWORD_WAIT)
-    attempt = students.PasswordTry(who, caller, uuid4().hex)
+    wait = {"wait": PASSWORD_WAIT, "longest_wait": LONGEST_PASSWORD_WAIT}
+    patience = {"free_tries": PASSWORD_TRIES, "free_in_all": PASSWORD_TRIES_ALL, **wait}
+    attempt = {"caller": caller, "try_id": uuid4().hex, "patience": patience}
     gm.passwords.count(caller)
     async with gm.passwords.attempts(who.institution, who.student_id, caller):
-        if not await students.count_try(gm.graph, attempt, patience, gm.clock()):
+        if not await students.count_try(gm.graph, who, attempt, gm.clock()):
             raise RateLimited("Too many wrong passwords: wait a minute, then try again.")
         try:
             enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
@@ -644,9 +645,9 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
             raise
         except (RateLimited, Unavailable, Conflict):
             # It was not checked, or against a lock that is no more.
-            await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=False)
+            await students.settle_try(gm.graph, who, attempt, gm.clock(), right=False)
             raise
-        await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=True)
+        await students.settle_try(gm.graph, who, attempt, gm.clock(), right=True)
         gm.passwords.right(caller)
 
 

@@ -1,7 +1,7 @@
 """Surprises: the response that formation plans, its episode, links and actions; questions and corrections (spec 5)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from graphmem.app import Graphmem
@@ -34,7 +34,18 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store import surprises
-from graphmem.store.changes import Changes, Corrected, New, NewEdge, NewQuestion, Reinforced, Span, Update, renewed
+from graphmem.store.changes import (
+    ChangeRow,
+    Changes,
+    Corrected,
+    New,
+    NewEdge,
+    NewQuestion,
+    Reinforced,
+    Span,
+    Update,
+    renewed,
+)
 from graphmem.store.surprises import Surprised
 from graphmem.text.sanitize import quoted
 from graphmem.validation import MESSAGE_LIMIT, checked_text
@@ -246,9 +257,7 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
         if found.verdict is verdict:
             return None
         surprising = held.index.get(found.memory_id) or memory
-        revised = _consequences(surprising, found, verdict, held.index)
-        corrected = Corrected(surprising.id, revised.correction, note)
-        return Changes(held.version, verdict, (*updates(revised, gm.clock()), corrected))
+        return Changes(held.version, verdict, _verdict_rows(surprising, found, verdict, note, held.index, gm.clock()))
 
     await write_planned(gm, session, planned)
     memory = (await open_memories(gm, session)).index.get(memory_id)
@@ -257,54 +266,28 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
     return memory
 
 
-@dataclass(frozen=True)
-class Revised:
-    """Changes that follow from a verdict.
-
-    kin : memories whose level it is, with the corrected one
-    flashbulb : whether they never fade from now on; None leaves it as it is
-    closed, reopened : ids of superseded beliefs, and of beliefs that hold again
-    """
-
-    correction: Correction
-    level: Level
-    kin: tuple[str, ...]
-    flashbulb: bool | None = None
-    closed: tuple[str, ...] = ()
-    reopened: tuple[str, ...] = ()
-
-
-def _consequences(memory: Memory, found: Surprised, verdict: Verdict, known: SearchIndex) -> Revised:
-    """Changes that follow from a verdict: one level up with all that goes with it, or all the way down."""
+def _verdict_rows(
+    memory: Memory, found: Surprised, verdict: Verdict, note: str, known: SearchIndex, now: datetime
+) -> tuple[ChangeRow, ...]:
+    """Return what a verdict writes: the level one up with all that goes with it, or all the way down."""
     if memory.surprise is None or memory.surprise_level is None:
         raise InvalidInput("Nothing was surprising about this memory: name one that was formed of a turn.")
     response = found.response
     had = response.level if response is not None else memory.surprise_level
-    up = LEVELS[min(len(LEVELS) - 1, LEVELS.index(had) + 1)]
-    revisions = () if response is None else response.revisions
-    own = tuple(r.new_id for r in revisions if is_own_belief(known.get(r.new_id)))
-    prior = tuple(r.prior_id for r in revisions if r.prior_id is not None)
-    kin = tuple(dict.fromkeys((memory.id, *found.members, *_lit(response))))
-    correction = Correction(memory.surprise, had, verdict)
-    if verdict is Verdict.WAS_NOT_IMPORTANT:
-        return Revised(correction, Level.NORMAL, kin, flashbulb=False, closed=own, reopened=prior)
-    # Changes that an earlier verdict undid are made again.
-    again = found.verdict is not None
-    flashbulb = True if up is Level.PARADIGM_SHIFT else None
-    return Revised(correction, up, kin, flashbulb, closed=prior if again else (), reopened=own if again else ())
-
-
-def updates(revised: Revised, now: datetime) -> tuple[Update, ...]:
-    """Updates that follow from a verdict, memory by memory."""
+    revisions, actions = ((), ()) if response is None else (response.revisions, response.actions)
+    own = [each.new_id for each in revisions if is_own_belief(known.get(each.new_id))]
+    prior = [each.prior_id for each in revisions if each.prior_id is not None]
+    lit = [memory_id for each in actions if each.kind == "flashbulb" for memory_id in each.episode_ids]
+    level, closed, reopened = Level.NORMAL, own, prior
+    if verdict is not Verdict.WAS_NOT_IMPORTANT:
+        level = LEVELS[min(len(LEVELS) - 1, LEVELS.index(had) + 1)]
+        # Changes that an earlier verdict undid are made again.
+        closed, reopened = ([], []) if found.verdict is None else (prior, own)
+    decides = level in (Level.NORMAL, Level.PARADIGM_SHIFT)
+    flashbulb = {"flashbulb": level is Level.PARADIGM_SHIFT} if decides else {}
     return (
-        *renewed(revised.kin, surprise_level=revised.level),
-        *(() if revised.flashbulb is None else renewed(revised.kin, flashbulb=revised.flashbulb)),
-        *renewed(revised.closed, invalid_at=now, reliability=Reliability.SUPERSEDED),
-        *renewed(revised.reopened, invalid_at=None, reliability=Reliability.RELIABLE),
+        *renewed(list(dict.fromkeys((memory.id, *found.members, *lit))), surprise_level=level, **flashbulb),
+        *renewed(closed, invalid_at=now, reliability=Reliability.SUPERSEDED),
+        *renewed(reopened, invalid_at=None, reliability=Reliability.RELIABLE),
+        Corrected(memory.id, Correction(memory.surprise, had, verdict), note),
     )
-
-
-def _lit(response: SurpriseResponse | None) -> tuple[str, ...]:
-    """Return memories that a surprise has made flashbulbs."""
-    actions = () if response is None else response.actions
-    return tuple(memory_id for action in actions if action.kind == "flashbulb" for memory_id in action.episode_ids)

@@ -462,6 +462,13 @@ def _replaced_by(held: OpenMemories, old: Memory, new: New) -> list[Memory]:
     return found
 
 
+KEPT_FROM_OLD = (
+    *("modality", "kind", "domain", "speaker", "salience", "strength", "snr", "passes", "importance"),
+    *("slot_key", "aspect", "slot", "utc_offset"),
+)
+"""Fields that what the student puts in the place of a memory has from it."""
+
+
 def _stated_memory(
     session: Session, gm: Graphmem, like: Memory, memory_id: str, content: str, vector: Vector, now: datetime
 ) -> Memory:
@@ -469,25 +476,13 @@ def _stated_memory(
     return replace(
         blank_memory(now),
         id=memory_id,
-        modality=like.modality,
-        kind=like.kind,
-        domain=like.domain,
         content=content,
-        speaker=like.speaker,
-        salience=like.salience,
         confidence=STATED,
-        strength=like.strength,
         valence=valence,
         source_refs=(memory_id,),
-        snr=like.snr,
-        passes=like.passes,
-        importance=like.importance,
-        slot_key=like.slot_key,
         content_hash=said_hash(session, like.speaker, content),
         consolidated=True,
-        aspect=like.aspect,
-        slot=like.slot,
-        utc_offset=like.utc_offset,
+        **{name: getattr(like, name) for name in KEPT_FROM_OLD},
     )
 
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from graphmem import sealing
@@ -23,7 +24,6 @@ from graphmem.jobs.runner import run_jobs, trouble_logged
 from graphmem.logs import log_ids
 from graphmem.model import CompressionTrigger, Session, Who
 from graphmem.store import students
-from graphmem.store.students import ClosingStart
 
 CLOSE_SECONDS = 120.0
 """Seconds after closing in which is formed, consolidated, compared, compressed; then the keys go."""
@@ -34,29 +34,22 @@ CLOSING_LEASE = timedelta(seconds=30)
 """Time after which another process takes up a closing session whose process no longer renews it."""
 
 
-def closing_start(gm: Graphmem, session: Session, *, here: bool) -> ClosingStart:
-    """The closing session that follows a session, with its token; `here`: this process is at it at once."""
+def closing_start(gm: Graphmem, session: Session, *, here: bool) -> tuple[Session, str, datetime | None]:
+    """The closing session that follows a session, its token, and until when this process is at it, if it is `here`."""
     now = gm.clock()
     ends_at = now + timedelta(seconds=CLOSE_SECONDS)
-    closing = Session(
-        session.institution,
-        session.student_id,
-        f"{session.session_id}-closing",
-        ends_at,
-        session.keys,
-        session.time_zone,
-    )
-    return ClosingStart(closing, sealing.session_token(gm.secret, closing), now + CLOSING_LEASE if here else None)
+    closing = replace(session, session_id=f"{session.session_id}-closing", expires_at=ends_at)
+    return closing, sealing.session_token(gm.secret, closing), now + CLOSING_LEASE if here else None
 
 
 async def finish_closings(gm: Graphmem, who: Who) -> None:
     """Finish a student's closing sessions that no process works on."""
     now = gm.clock()
     found = await students.claim_closing(gm.graph, who, now + CLOSING_LEASE, now)
-    closings = [gm.opened_session(each.token) for each in found]
+    closings = [gm.opened_session(token) for token, _ in found]
     async with held(gm, closings):
-        for closing, each in zip(closings, found, strict=True):
-            await finish_closing(gm, closing, each.since)
+        for closing, (_, since) in zip(closings, found, strict=True):
+            await finish_closing(gm, closing, since)
 
 
 async def finish_closing(gm: Graphmem, closing: Session, since: datetime) -> None:
@@ -165,6 +158,7 @@ async def close_session(gm: Graphmem, session: Session, *, wait: bool = False) -
     """
     here = wait or gm.background.runs_jobs
     start, since = closing_start(gm, session, here=here), gm.clock()
+    closing = start[0]
     async with gm.lock(session):
         last = await students.delete_session(gm.graph, session, start, since)
         if last is None:
@@ -172,15 +166,15 @@ async def close_session(gm: Graphmem, session: Session, *, wait: bool = False) -
         # Whoever is reading memories right now would put them back.
         async with gm.memory_lock(session):
             if last and here:
-                gm.cache.admit(start.session, start.session.expires_at)
+                gm.cache.admit(closing, closing.expires_at)
             gm.dismiss(session)
     if not last:
         await keep_up(gm, session)
     elif wait:
-        async with held(gm, [start.session]):
-            await finish_closing(gm, start.session, since)
+        async with held(gm, [closing]):
+            await finish_closing(gm, closing, since)
     elif here:
-        gm.background.keep(asyncio.create_task(finish_in_background(gm, start.session, since)))
+        gm.background.keep(asyncio.create_task(finish_in_background(gm, closing, since)))
     else:
         await gm.background.notifier.send(session)
 

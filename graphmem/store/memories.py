@@ -1,6 +1,6 @@
 """Memories in the graph: how they are read, fade, are consolidated and compressed (spec 2, 6, 9, 10, 13)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -88,17 +88,6 @@ class Filter:
     kind: MemoryKind | None = None
     reliability: Reliability | None = None
     min_gravity: float = 0.0
-    as_of: datetime | None = None
-
-
-@dataclass(frozen=True)
-class Neighbourhood:
-    """A memory and how far around it: hops, the least weight of an edge, the most memories; `as_of` as of `Filter`."""
-
-    id: str
-    hops: int
-    min_weight: float
-    limit: int
     as_of: datetime | None = None
 
 
@@ -257,10 +246,13 @@ def _filtered(wanted: Filter, now: datetime) -> dict[str, Any]:
 
 
 async def list_around(
-    graph: Graph, who: Who, centre: Neighbourhood, session: Session | None
+    graph: Graph, who: Who, centre: Mapping[str, Any], session: Session | None
 ) -> tuple[list[Memory], list[Edge]] | None:
-    """Return a memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory."""
-    rows = await graph.run("memory/list_around", who, **asdict(centre))
+    """Return a memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory.
+
+    centre : `id` of the memory, `hops` around it, `min_weight` of an edge, `limit` of memories, `as_of` as of `Filter`
+    """
+    rows = await graph.run("memory/list_around", who, **centre)
     if not rows:
         return None
     found = await find_by_ids(graph, who, rows[0]["ids"], session)

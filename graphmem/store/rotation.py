@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from graphmem.sealing import StudentLock, open_sealed_box, opened_value, padded,
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import Kind
 from graphmem.store.nodes import NODE_KINDS, batches, bound_to, kind_of
-from graphmem.store.students import SessionsEnd, lock_properties
+from graphmem.store.students import lock_properties
 from graphmem.store.tampering import Damage, report
 
 RESEALED_AT_ONCE = 250
@@ -31,7 +32,7 @@ class Rekeying:
     lock_after: StudentLock
 
 
-async def rotate(graph: Graph, who: Who, keys: Rekeying, ends: SessionsEnd, *, end_sessions: bool) -> int:
+async def rotate(graph: Graph, who: Who, keys: Rekeying, but: str, now: datetime, *, end_sessions: bool) -> int:
     """Seal anew all that the keys before have sealed, and lock the keys after; how many values. All sessions end.
 
     What neither opens stays, and is reported. `rotation/begin`, `backup/list_nodes`, `export/list_known`,
@@ -42,7 +43,7 @@ async def rotate(graph: Graph, who: Who, keys: Rekeying, ends: SessionsEnd, *, e
     graph : Graph
     who : Who
     keys : of before and after; the lock before is the one whose password was tried
-    ends : which session does not count as another one
+    but : id of the session that does not count as another one
     end_sessions : other sessions end, instead of being in the way
 
     Raises
@@ -54,10 +55,10 @@ async def rotate(graph: Graph, who: Who, keys: Rekeying, ends: SessionsEnd, *, e
     async def work(tx: Transaction) -> int:
         begun = await tx.run(
             "rotation/begin",
-            session_id=ends.but,
+            session_id=but,
             end_sessions=end_sessions,
             wrapped_key=keys.lock_before.wrapped_key,
-            now=ends.now,
+            now=now,
         )
         if not begun:
             raise Conflict("The student's key was rotated, or the password changed, by another request: try again.")

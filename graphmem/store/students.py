@@ -1,6 +1,6 @@
 """Students, their locks and sessions, and service tokens in the graph (spec 2, 14, 15)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -35,28 +35,6 @@ class Enrolment:
     companion: Companion
     display_name: str | None = field(default=None, repr=False)
     time_zone: str | None = None
-
-
-@dataclass(frozen=True)
-class Patience:
-    """Wrong passwords that are free, seconds to wait after them, doubled with each further one, and at most.
-
-    free_in_all : wrong passwords of all callers together that are free for one who never had the right one
-    """
-
-    free_tries: int
-    free_in_all: int
-    wait: float
-    longest_wait: float = 3600.0
-
-
-@dataclass(frozen=True)
-class PasswordTry:
-    """A try of a password: of which student, by which caller, and the id by which it counts once."""
-
-    who: Who
-    caller: str
-    id: str
 
 
 async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) -> bool:
@@ -160,18 +138,15 @@ async def list_student_ids(graph: Graph, institution: str) -> list[str]:
     return list(row["ids"])
 
 
-@dataclass(frozen=True)
-class SessionsEnd:
-    """Which sessions end with a change of password: all of the student, but one, where it is named."""
+async def relock(
+    graph: Graph, who: Who, old: StudentLock, new: StudentLock, ends: Mapping[str, Any] | None = None
+) -> bool:
+    """Store a key wrapped with a new password; `student/relock`. False if it was changed meanwhile.
 
-    now: datetime
-    but: str = ""
-
-
-async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock, ends: SessionsEnd | None = None) -> bool:
-    """Store a key wrapped with a new password; `student/relock`. False if it was changed meanwhile."""
+    ends : sessions that run at `now` end, but the one of the id `but`
+    """
     given = {"old_wrapped_key": old.wrapped_key, "lock": lock_properties(new)}
-    return bool(await graph.run("student/relock", who, ends=ends and asdict(ends), **given))
+    return bool(await graph.run("student/relock", who, ends=ends, **given))
 
 
 async def save_recovered(graph: Graph, who: Who, old: StudentLock, new: StudentLock, now: datetime) -> bool:
@@ -191,35 +166,32 @@ async def list_unvouched(graph: Graph, limit: int) -> list[Who]:
     return [from_row(Who, row) for row in rows]
 
 
-async def count_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime) -> bool:
-    """Count a try as wrong before it is checked, once by its id; `password/count_try`. False: it has to wait."""
-    given = {"caller": each.caller, "try_id": each.id, "patience": asdict(patience)}
-    (row,) = await graph.run("password/count_try", each.who, now=now, **given)
+async def count_try(graph: Graph, who: Who, attempt: Mapping[str, Any], now: datetime) -> bool:
+    """Count a try as wrong before it is checked, once by its id; `password/count_try`. False: it has to wait.
+
+    attempt : `caller`, `try_id`, and the map `patience`: wrong passwords that are free, `free_tries` of the caller and
+        `free_in_all` for one who never had the right one; seconds to `wait` after them, doubled with each further one,
+        at most `longest_wait`
+    """
+    (row,) = await graph.run("password/count_try", who, now=now, **attempt)
     return bool(row["allowed"])
 
 
-async def settle_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime, *, right: bool) -> None:
+async def settle_try(graph: Graph, who: Who, attempt: Mapping[str, Any], now: datetime, *, right: bool) -> None:
     """Take a counted try back: it was right, or was never checked; `password/settle_try`."""
-    given = {"caller": each.caller, "try_id": each.id, "patience": asdict(patience)}
-    await graph.run("password/settle_try", each.who, right=right, now=now, **given)
+    await graph.run("password/settle_try", who, right=right, now=now, **attempt)
 
 
-@dataclass(frozen=True)
-class SessionStart:
-    """A session to be stored: its token, when it ends if it is not used, and the number of others that may run.
+async def save_session(
+    graph: Graph, session: Session, token: bytes, public_key: bytes, expires_at: datetime, others: int, now: datetime
+) -> bool:
+    """Store an open session beside the running ones; `session/open`. False without a student of this key.
 
-    public_key : of the student whose keys it holds
+    expires_at : when it ends if it is not used
+    others : sessions of the student that may run beside it
     """
-
-    token: bytes = field(repr=False)
-    public_key: bytes
-    expires_at: datetime
-    others: int
-
-
-async def save_session(graph: Graph, session: Session, start: SessionStart, now: datetime) -> bool:
-    """Store an open session beside the running ones; `session/open`. False without a student of this key."""
-    return bool(await graph.run("session/open", session, ends_at=session.expires_at, now=now, **vars(start)))
+    given: dict[str, Any] = {"token": token, "public_key": public_key, "expires_at": expires_at, "others": others}
+    return bool(await graph.run("session/open", session, ends_at=session.expires_at, now=now, **given))
 
 
 async def prolong_session(graph: Graph, session: Session, expires_at: datetime, now: datetime) -> datetime | None:
@@ -228,35 +200,23 @@ async def prolong_session(graph: Graph, session: Session, expires_at: datetime, 
     return moment(rows[0]["expires_at"]) if rows else None
 
 
-@dataclass(frozen=True)
-class ClosingStart:
-    """A closing session to be stored: its session and token, and until when this process is at it, if it is."""
-
-    session: Session
-    token: str = field(repr=False)
-    worked_until: datetime | None
-
-
-@dataclass(frozen=True)
-class ClosingSession:
-    """A closing session that this process has taken: its token, and when the conversation ended."""
-
-    token: str = field(repr=False)
-    since: datetime
-
-
-async def delete_session(graph: Graph, session: Session, closing: ClosingStart, now: datetime) -> bool | None:
+async def delete_session(
+    graph: Graph, session: Session, start: tuple[Session, str, datetime | None], now: datetime
+) -> bool | None:
     """End a session; `session/close`. True if it was the student's last: then the closing one is there.
 
     None, and nothing is written, where this session does not run.
+
+    start : the closing session, its token, and until when this process is at it, if it is
     """
+    closing, token, worked_until = start
     rows = await graph.run(
         "session/close",
         session,
-        closing_id=closing.session.session_id,
-        token=closing.token.encode(),
-        expires_at=closing.session.expires_at,
-        worked_until=closing.worked_until,
+        closing_id=closing.session_id,
+        token=token.encode(),
+        expires_at=closing.expires_at,
+        worked_until=worked_until,
         now=now,
     )
     return bool(rows[0]["last"]) if rows else None
@@ -268,10 +228,13 @@ async def delete_closing(graph: Graph, closing: Session, now: datetime) -> bool 
     return bool(rows[0]["last"]) if rows else None
 
 
-async def claim_closing(graph: Graph, who: Who, worked_until: datetime, now: datetime) -> list[ClosingSession]:
-    """Take the closing sessions of a student that no process is at; `session/claim_closing`."""
+async def claim_closing(graph: Graph, who: Who, worked_until: datetime, now: datetime) -> list[tuple[str, datetime]]:
+    """Take the closing sessions of a student that no process is at; `session/claim_closing`.
+
+    The token of each, and when the conversation ended.
+    """
     rows = await graph.run("session/claim_closing", who, worked_until=worked_until, now=now)
-    return [ClosingSession(bytes(row["token"]).decode(), moment(row["since"])) for row in rows]
+    return [(bytes(row["token"]).decode(), moment(row["since"])) for row in rows]
 
 
 async def keep_closing(graph: Graph, closing: Session, worked_until: datetime) -> None:

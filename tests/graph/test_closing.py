@@ -68,7 +68,7 @@ async def left_behind(gm: Graphmem, pupil: Pupil) -> Session:
     """Close a session as a process would that dies right after it; the closing session."""
     start = closing_start(gm, pupil.session, here=True)
     assert await delete_session(gm.graph, pupil.session, start, gm.clock())
-    return start.session
+    return start[0]
 
 
 @pytest.mark.usefixtures("nobody_else")

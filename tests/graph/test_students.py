@@ -19,7 +19,7 @@ from graphmem.jobs.sweeper import PASSWORD_TRIES_KEPT_DAYS, sweep
 from graphmem.model import Role, Who
 from graphmem.passwords import PasswordChecks
 from graphmem.store import turns
-from graphmem.store.students import PasswordTry, Patience, count_try
+from graphmem.store.students import count_try
 from graphmem.store.students import delete_session as closed_in_graph
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 
@@ -332,9 +332,9 @@ async def test_two_students_know_nothing_of_each_other(gm: Graphmem, ann: Pupil,
 
 
 async def test_a_try_of_a_password_counts_once_by_its_id(gm: Graphmem, ann: Pupil) -> None:
-    patience, now = Patience(free_tries=2, free_in_all=9, wait=60.0), gm.clock()
+    given = {"caller": "an app", "patience": {"free_tries": 2, "free_in_all": 9, "wait": 60.0, "longest_wait": 3600.0}}
     tried = [
-        await count_try(gm.graph, PasswordTry(ann.who, "an app", each), patience, now)
+        await count_try(gm.graph, ann.who, {"try_id": each, **given}, gm.clock())
         for each in ("a", "a", "b", "b", "c", "a")
     ]
     # The second try was the last free one, and only a new one has to wait.
