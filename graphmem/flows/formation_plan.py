@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 
@@ -321,87 +322,122 @@ def _nearest_holding(vectors: Sequence[Vector], known: SearchIndex, at: datetime
     return [each for each in (known_memory(known, one) for one in nearest) if each is not None]
 
 
-def touched_memories(
-    reading: Reading, extract: Note, marked: Marked, known: SearchIndex
-) -> list[tuple[Memory, Effect]]:
+@dataclass(frozen=True)
+class _Comparison:
+    """A note of a source, compared with what is known."""
+
+    reading: Reading
+    note: Note
+    marked: Marked
+    known: SearchIndex
+
+    @cached_property
+    def said(self) -> Revisable:
+        """The statement of the note."""
+        marked, note, reading = self.marked, self.note, self.reading
+        told = marked.content, marked.words, reading.source.at, note.aspect, note.slot
+        return Revisable(*told, marked.valence, marked.vector, reading.heard.text)
+
+    @cached_property
+    def near(self) -> Sequence[tuple[Memory, float]]:
+        """The nearest memories, each with its cosine."""
+        return self.known.nearest(self.marked.vector, CANDIDATES)
+
+    @cached_property
+    def candidates(self) -> Sequence[tuple[Memory, float]]:
+        """The nearest memories and those of the same slot, each with its cosine."""
+        slot = self.known.of_slot(self.marked.slot_key) if self.marked.slot_key is not None else ()
+        known = {memory.id for memory, _ in self.near}
+        return [*self.near, *((each, self._cosine(each)) for each in slot if each.id not in known)]
+
+    def _cosine(self, memory: Memory) -> float:
+        vector = self.known.vector(memory.id)
+        return 0.0 if vector is None else float(vector @ self.marked.vector)
+
+    def before(self, memory: Memory, vector: Vector | None = None) -> Revisable:
+        """Return a known memory as it is compared; `vector` of one that is a statement of a summary."""
+        vector = self.known.vector(memory.id) if vector is None else vector
+        return revisable(memory, vector, self.note.slot, self.marked.slot_key)
+
+    def effect_on(self, memory: Memory, cosine: float, vector: Vector | None = None) -> Effect:
+        """Return what the note does to a memory, judged in words, else by a mind's verdict."""
+        old = self.before(memory, vector)
+        came = effect(self.said, old, cosine)
+        verdict = self.reading.verdicts.get((self.marked.content_hash, memory.id))
+        return _by_verdict(verdict, self.said, old) if came is Effect.NONE and verdict is not None else came
+
+
+_Touched = tuple[Memory, Effect, float]
+
+
+def touched_memories(reading: Reading, note: Note, marked: Marked, known: SearchIndex) -> list[tuple[Memory, Effect]]:
     """Return known memories that a new statement says again, refines or ends, judged by rules and networks."""
     same = known.find(marked.content_hash)
     if same is not None and same.invalid_at is None:
         return [(same, Effect.SAME)]
-    near = known.nearest(marked.vector, CANDIDATES)
-    slot = known.of_slot(marked.slot_key) if marked.slot_key is not None else []
-    candidates = {memory.id: (memory, cosine) for memory, cosine in near}
-    candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
-    said = _new_statement(reading, extract, marked)
+    compared = _Comparison(reading, note, marked, known)
+    able = [(memory, cosine) for memory, cosine in compared.candidates if _comparable(memory, reading)]
+    found = ((memory, compared.effect_on(memory, cosine), cosine) for memory, cosine in able)
+    touched = [each for each in found if each[1] is not Effect.NONE]
     # What had ended and is said again ends what has taken its place.
-    touched: list[tuple[Memory, Effect, float]] = [] if same is None else [(same, Effect.SAME, 1.0)]
-    for memory, cosine in candidates.values():
-        if memory is not same and _comparable(memory, reading):
-            old = _known_statement(memory, known, extract, marked)
-            found = effect(said, old, cosine)
-            if found is Effect.NONE:
-                found = _by_verdict(reading.verdicts.get((marked.content_hash, memory.id)), said, old)
-            if found is not Effect.NONE:
-                touched.append((memory, found, cosine))
+    touched = touched if same is None else [(same, Effect.SAME, 1.0), *touched]
     # They have learned from what students tell a tutor, not from the talk of others that is only observed.
     if not (reading.heard.observed or any(each[1] in END_EFFECTS for each in touched)):
         # Of the subject matter they know little: what is understood there ends what was not.
-        matter = extract.kind is MemoryKind.CONCEPT
-        able = [m for m, _ in candidates.values() if not (matter and m.kind is MemoryKind.CONCEPT)]
-        touched = _with_surely_ended(touched, said, [m for m in able if _comparable(m, reading)], known)
-    touched += _touched_statements(reading, extract, marked, known)
+        matter = note.kind is MemoryKind.CONCEPT
+        touched = _with_surely_ended(
+            touched, compared, [m for m, _ in able if not (matter and m.kind is MemoryKind.CONCEPT)]
+        )
+    touched += _touched_statements(compared)
     if reading.heard.asks:
         # Who asks for what was told tells of no change: "What did I do for my talk?"
         touched = [each for each in touched if each[1] not in END_EFFECTS]
     if not any(found is Effect.SAME for _, found, _ in touched):
-        touched += _said_again(reading, extract, marked, known, near)
+        touched += _said_again(compared)
     # One thing is put right at a time: what is nearest.
     corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
     nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
     return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
 
 
-def overtaken_by(reading: Reading, extract: Note, marked: Marked, known: SearchIndex) -> Memory | None:
+def overtaken_by(reading: Reading, note: Note, marked: Marked, known: SearchIndex) -> Memory | None:
     """Return the first later memory of the same person that ends a statement which arrives late; None where none does.
 
     What speaks of a later time decides, not what arrives last (spec 7).
     """
-    said = _new_statement(reading, extract, marked)
-    candidates = {memory.id: memory for memory, _ in known.nearest(marked.vector, CANDIDATES)}
-    candidates |= {memory.id: memory for memory in known.of_slot(marked.slot_key or "")}
-    later = [m for m in candidates.values() if _holds(m, reading) and m.timestamp > reading.source.at]
-    for memory in sorted(later, key=lambda each: (each.timestamp, each.id)):
-        newer = _known_statement(memory, known, extract, marked)
-        came = effect(newer, said, _cosine(known, memory, marked))
-        sure = Effect.NONE if reading.heard.observed else surely_ended(newer, said)[1]
+    compared = _Comparison(reading, note, marked, known)
+    later = [each for each in compared.candidates if _holds(each[0], reading) and each[0].timestamp > reading.source.at]
+    for memory, cosine in sorted(later, key=lambda each: (each[0].timestamp, each[0].id)):
+        newer = compared.before(memory)
+        came = effect(newer, compared.said, cosine)
+        sure = Effect.NONE if reading.heard.observed else surely_ended(newer, compared.said)[1]
         if came in (Effect.ENDS, Effect.CORRECTS, Effect.CONTRADICTS) or sure is Effect.ENDS:
             return memory
     return None
 
 
-def _with_surely_ended(
-    touched: list[tuple[Memory, Effect, float]], said: Revisable, candidates: Sequence[Memory], known: SearchIndex
-) -> list[tuple[Memory, Effect, float]]:
+def _with_surely_ended(touched: list[_Touched], compared: _Comparison, able: Sequence[Memory]) -> list[_Touched]:
     """Return the same with the memory that the networks most surely find ended, though rules say *same* or nothing."""
     doubted = [memory for memory, effect, _ in touched if effect is Effect.CONTRADICTS]
-    open_to_it = [each for each in candidates if each not in doubted]
-    found = [(*surely_ended(said, revisable(each, known.vector(each.id))), each) for each in open_to_it]
+    found = [
+        (*surely_ended(compared.said, revisable(each, compared.known.vector(each.id))), each)
+        for each in able
+        if each not in doubted
+    ]
     chance, came, memory = max(found, key=itemgetter(0), default=(0.0, Effect.NONE, None))
     if memory is None or not chance:
         return touched
     return [*(each for each in touched if each[0] is not memory), (memory, came, 1.0)]
 
 
-def _said_again(
-    reading: Reading, extract: Note, marked: Marked, known: SearchIndex, near: Sequence[tuple[Memory, float]]
-) -> list[tuple[Memory, Effect, float]]:
+def _said_again(compared: _Comparison) -> list[_Touched]:
     """Return the nearest memory that has ended and is said again, in the same tense; work of a lesson begins anew."""
-    if extract.aspect is not None:
+    if compared.note.aspect is not None:
         return []
-    said = _new_statement(reading, extract, marked)
-    for memory, cosine in near:
-        before = _known_statement(memory, known, extract, marked)
-        again = _has_ended(memory, reading) and _tells_past(said) == _tells_past(before)
+    said = compared.said
+    for memory, cosine in compared.near:
+        before = compared.before(memory)
+        again = _has_ended(memory, compared.reading) and _tells_past(said) == _tells_past(before)
         if again and effect(said, before, cosine) is Effect.SAME:
             return [(memory, Effect.SAME, cosine)]
     return []
@@ -418,36 +454,23 @@ def _has_ended(memory: Memory, reading: Reading) -> bool:
     return ended and earlier and memory.aspect is None and memory.speaker == reading.heard.speaker
 
 
-def _touched_statements(
-    reading: Reading, extract: Note, marked: Marked, known: SearchIndex
-) -> Iterator[tuple[Memory, Effect, float]]:
+def _touched_statements(compared: _Comparison) -> Iterator[_Touched]:
     """Statements of summaries that a new one ends or denies, and summaries of which it says one again or better."""
-    found = {
-        each.id: (summary, each, cosine)
-        for summary, each, cosine in known.nearest_statements(marked.vector, CANDIDATES)
-    }
-    for summary, each in known.statements_of_slot(marked.slot_key) if marked.slot_key is not None else ():
-        if each.id not in found and each.vector is not None:
-            found[each.id] = summary, each, float(each.vector @ marked.vector)
-    said = _new_statement(reading, extract, marked)
-    for summary, each, cosine in found.values():
+    known, marked = compared.known, compared.marked
+    found = {each.id: (summary, each) for summary, each, _ in known.nearest_statements(marked.vector, CANDIDATES)}
+    slot = known.statements_of_slot(marked.slot_key) if marked.slot_key is not None else ()
+    for summary, each in (found | {each.id: (summary, each) for summary, each in slot}).values():
         memory = as_memory(summary, each)
-        if not _comparable(memory, reading):
+        if each.vector is None or not _comparable(memory, compared.reading):
             continue
-        slot = extract.slot if each.slot_key is not None and each.slot_key == marked.slot_key else None
-        words = each.quote or each.content
-        before = Revisable(each.content, words, each.at, each.aspect, slot, each.valence, each.vector)
-        came = effect(said, before, cosine)
-        if came in (Effect.SAME, Effect.REFINES):
-            yield summary, came, cosine
-        elif came is not Effect.NONE:
-            yield memory, came, cosine
+        cosine = float(each.vector @ marked.vector)
+        came = compared.effect_on(memory, cosine, each.vector)
+        if came is not Effect.NONE:
+            yield summary if came in (Effect.SAME, Effect.REFINES) else memory, came, cosine
 
 
-def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) -> Effect:
+def _by_verdict(verdict: PairVerdict, said: Revisable, old: Revisable) -> Effect:
     """Return the effect that a mind's verdict gives a statement, where no reason in words was found."""
-    if verdict is None:
-        return Effect.NONE
     if is_change(verdict):
         # Who sold the Honda still drives the Toyota, whatever the network says of cars.
         one_matter = (said.slot is not None and said.slot == old.slot) or not said.stems.isdisjoint(old.stems)
@@ -485,28 +508,6 @@ def _holds(memory: Memory, reading: Reading) -> bool:
     return holds and memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.speaker == reading.heard.speaker
 
 
-def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:
-    vector = known.vector(memory.id)
-    return 0.0 if vector is None else float(vector @ marked.vector)
-
-
-def _new_statement(reading: Reading, extract: Note, marked: Marked) -> Revisable:
-    return Revisable(
-        marked.content,
-        marked.words,
-        reading.source.at,
-        extract.aspect,
-        extract.slot,
-        marked.valence,
-        marked.vector,
-        reading.heard.text,
-    )
-
-
-def _known_statement(memory: Memory, known: SearchIndex, extract: Note, marked: Marked) -> Revisable:
-    return revisable(memory, known.vector(memory.id), extract.slot, marked.slot_key)
-
-
 def retracted_memories(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
     """Memories that the student asks to forget, or says are not true."""
     for vector in reading.retracted:
@@ -516,12 +517,9 @@ def retracted_memories(reading: Reading, known: SearchIndex) -> Iterator[Memory]
             if newest is not None and gap < SEGMENT_GAP:
                 yield newest
             continue
-        near = known.nearest(vector, CANDIDATES)
+        statements = ((as_memory(s, part), c) for s, part, c in known.nearest_statements(vector, CANDIDATES))
+        near = (*known.nearest(vector, CANDIDATES), *statements)
         found = [(m, c) for m, c in near if c >= RETRACTED and _comparable(m, reading)]
-        statements = known.nearest_statements(vector, CANDIDATES)
-        found += [
-            (m, c) for s, part, c in statements if c >= RETRACTED and _comparable(m := as_memory(s, part), reading)
-        ]
         best = max((cosine for _, cosine in found), default=0.0)
         yield from (memory for memory, cosine in found if cosine >= best - RETRACTED_MARGIN)
 
