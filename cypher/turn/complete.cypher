@@ -1,8 +1,8 @@
-// Complete a turn: its reply, prediction, totals, facts, jobs and what was recalled, in one statement.
+// Complete a turn: its reply, prediction, totals, jobs and what was recalled, in one statement.
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write, planned
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, noticed_doubts: list, raised_doubts: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime, manifest_note_id: str, manifest_note: bytes
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, jobs: list, boosts: list, asked: list, concerns: list, noticed_doubts: list, raised_doubts: list, at: datetime, oldest_turn: int, now: datetime, manifest_note_id: str, manifest_note: bytes
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -13,7 +13,7 @@ WHERE student.turns = $turn.seq - 1
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
-SET student += $totals, companion += $companion, student.facts = student.facts + size($facts)
+SET student += $totals, companion += $companion
 CREATE (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
 SET source += $source, source.at = $at
 MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
@@ -21,13 +21,6 @@ SET turn += $turn, turn.at = $at
 REMOVE turn.given_reply, turn.used
 MERGE (student)-[:SAID]->(turn)
 CREATE (turn)-[:FORMED_FROM]->(source)
-FOREACH (fact IN $facts |
-  // One that was known already is said anew.
-  MERGE (f:Fact {institution: $institution, student_id: $student_id, id: fact.id})
-  MERGE (companion)-[:LEARNED]->(f)
-  MERGE (f)-[:FORMED_FROM]->(source)
-  SET f += fact, f.seq = student.facts, f.created_at = $at
-)
 FOREACH (job IN $jobs |
   CREATE (j:Job {institution: $institution, student_id: $student_id})
   SET j += job, j.created_at = $now, j.run_after = $now
@@ -40,11 +33,6 @@ CALL (turn) {
 CALL (student) {
   MATCH (old:Turn {institution: $institution, student_id: $student_id})
   WHERE old.seq < $oldest_turn
-  DETACH DELETE old
-}
-CALL (student) {
-  MATCH (old:Fact {institution: $institution, student_id: $student_id})
-  WHERE old.seq < $oldest_fact
   DETACH DELETE old
 }
 CALL () {

@@ -132,7 +132,7 @@ def _tentative_memories(session: Session, lock: StudentLock | None, waiting: Seq
         # A tampered payload is reported when its job runs; it must not keep the rest from being read.
         with suppress(Tampered):
             if job.kind is Kind.FORM:
-                said = jobs.opened_payload(session, job, jobs.FormJob)
+                said = jobs.opened_payload(session, job)
                 # A question is no memory: it would stand before the statement that answers the same question again.
                 if said.tells and not all(only_asks(each.text.lower()) for each in Doc(said.text).sentences):
                     before = said.before

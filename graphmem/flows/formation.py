@@ -185,7 +185,7 @@ async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jo
 
 
 async def _message_input(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> Input:
-    job = jobs.opened_payload(session, claimed, jobs.FormJob)
+    job = jobs.opened_payload(session, claimed)
     key = str(claimed.seq)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at.astimezone(UTC))
     at = in_zone(job.at, session.time_zone)

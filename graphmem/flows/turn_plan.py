@@ -31,7 +31,7 @@ from graphmem.model import (
 )
 from graphmem.search.selection import shown
 from graphmem.settings import Settings
-from graphmem.store.jobs import FormJob, NewJob
+from graphmem.store.jobs import FormJob, Kind, NewJob
 from graphmem.store.ledger import Raised
 from graphmem.store.turns import WORKING_MEMORY, Boost, TurnWrite
 from graphmem.text.clauses import answers_question, told_clauses
@@ -179,9 +179,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
         ),
         outcome=outcome,
         prediction=answer.value.prediction,
-        facts=state.facts,
         oldest_turn=seq - WORKING_MEMORY + 1,
-        oldest_fact=state.facts - settings.facts_kept + 1,
         now=now,
         jobs=jobs,
         boosts=_boosts(thought),
@@ -219,7 +217,7 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
         recalled_turns=thought.recalled.turns,
         prediction=answer.value.prediction.text,
         needed_info=answer.value.prediction.needed_info,
-        jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
+        jobs=tuple(Job(job.id, Kind.FORM, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
         concern=None if thought.raised is None else thought.raised.raised.concern,
         usage=answer.usage,
         weave=tuple(each.doubt.id for each in thought.recalled.weave),
@@ -242,7 +240,6 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
         thought.seen.state,
         version=version,
         turns=write.outcome.seq,
-        facts=write.facts,
         prediction=write.prediction,
         signals=write.signals,
         episode_turn=write.outcome.seq if write.episode else thought.seen.state.episode_turn,

@@ -38,17 +38,15 @@ class Touched:
     made : nodes that may be new
     gone : nodes that may have been deleted
     edges : label and id of a node, and the type of its relationships
-    oldest_fact : facts of a smaller number may have been deleted
     """
 
     nodes: dict[tuple[str, str], set[str] | None] = field(default_factory=dict)
     made: set[tuple[str, str]] = field(default_factory=set)
     gone: set[tuple[str, str]] = field(default_factory=set)
     edges: set[tuple[str, str, str]] = field(default_factory=set)
-    oldest_fact: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.nodes or self.gone or self.edges or self.oldest_fact)
+        return bool(self.nodes or self.gone or self.edges)
 
     def places(self) -> int:
         """Return how many nodes and relationships are named."""
@@ -100,7 +98,6 @@ class Touched:
             "made": sorted(self.made),
             "gone": sorted(self.gone),
             "edges": sorted(self.edges),
-            "oldest_fact": self.oldest_fact,
         }
 
     def add_json(self, told: Mapping[str, Any]) -> None:
@@ -119,7 +116,6 @@ class Touched:
         self.made.update((label, node_id) for label, node_id in told["made"])
         self.gone.update((label, node_id) for label, node_id in told["gone"])
         self.edges.update((label, node_id, kind) for label, node_id, kind in told["edges"])
-        self.oldest_fact = max(self.oldest_fact, told["oldest_fact"])
 
 
 class Transaction:

@@ -30,8 +30,6 @@ PLACES_AT_ONCE = 2_000
 """Nodes and relationships after which a transaction leaves the other notes to the next one."""
 NOTE_AGE = timedelta(minutes=5)
 """A note older than the manifest by more is not taken in: no write takes so long, and it may have been put back."""
-LATEST_FACTS = 5_000
-"""Numbers below the oldest of the ring that a deleted fact may have had."""
 ATTEMPTS = 5
 """Most times that a student is read again because of concurrent writes."""
 MANIFEST = "manifest"
@@ -102,7 +100,6 @@ async def _take_in(graph: Graph, who: Who, now: datetime) -> bool:
     wanted |= {
         manifest.page_of(root.key, manifest.node_name(*place[:2])) for place in touched.edges if place[0] in INSIDE
     }
-    wanted |= {0} if touched.oldest_fact else set()
     pages = _opened_pages(root, who, await graph.run("integrity/list_pages", who, numbers=sorted(wanted)))
     before = {number: dict(page) for number, page in pages.entries.items()}
     _update_pages(pages, touched, nodes, edges)
@@ -206,7 +203,6 @@ def _opened_pages(root: Root, who: Who, rows: Iterable[Row]) -> Pages:
 def _update_pages(pages: Pages, touched: Touched, nodes: Elements, edges: Elements) -> None:
     """Update the entries of touched elements, and no others."""
     gone = {manifest.node_name(*place) for place in touched.gone}
-    gone |= _facts_before(pages, touched.oldest_fact) if touched.oldest_fact else set()
     deleted = gone - nodes.keys()
     for name in deleted:
         pages.put(name, None)
@@ -232,13 +228,6 @@ def _update_pages(pages: Pages, touched: Touched, nodes: Elements, edges: Elemen
 
 def _entry_without(entry: Entry, names: Iterable[str]) -> Entry:
     return {name: each for name, each in entry.items() if name not in names}
-
-
-def _facts_before(pages: Pages, oldest: int) -> set[str]:
-    """Return facts whose number, as their entries have it, is smaller than that of the oldest of the ring."""
-    numbers = {manifest.digest(pages.key, seq) for seq in range(max(0, oldest - LATEST_FACTS), oldest)}
-    page = pages.entries.get(0, {})
-    return {name for name, entry in page.items() if not manifest.is_edge(name) and entry.get("seq") in numbers}
 
 
 def _saved(graph: Graph, pages: Pages, before: Mapping[int, Mapping[str, Entry]], root: Root) -> dict[str, Any]:

@@ -4,18 +4,18 @@ A job is written with the turn that causes it (`graphmem.store.turns.complete`),
 (`graphmem.store.sources.observe`). A worker that takes one holds a lease on it; when the lease runs out unfinished,
 another worker takes it over, and later writes of the first one have no effect.
 
-A new kind of job is a value of `Kind`, a payload dataclass in `PAYLOADS` (sealed with the student's key, opened by
-`opened_payload`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes the job's results and
-finishes it, so that it takes effect once: see `changes/begin`. Notices are jobs that report a concern or a dead job to
-an institution; they need no session, and hold no content.
+A new kind of job is a value of `Kind`, a payload dataclass, sealed with the student's key (as `FormJob`), a handler in
+`graphmem.jobs.runner.HANDLERS`, and one statement that writes the job's results and finishes it, so that it takes
+effect once: see `changes/begin`. Notices are jobs that report a concern or a dead job to an institution; they need no
+session, and hold no content.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from pydantic import TypeAdapter
@@ -26,8 +26,6 @@ from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.ledger import opened_concern
 from graphmem.store.nodes import LAST, NodeSealer, from_row, moment
-
-T = TypeVar("T")
 
 NO_SUCH_KIND = "This version has no jobs of this kind: another version wrote it."
 
@@ -85,17 +83,8 @@ class NewJob:
     work: FormJob = field(repr=False)
     seq: int
 
-    @property
-    def kind(self) -> Kind:
-        """Kind of the job."""
-        return next(kind for kind, payload in PAYLOADS.items() if isinstance(self.work, payload))
 
-
-PAYLOADS: Mapping[Kind, type[FormJob]] = {Kind.FORM: FormJob}
-"""Payloads of the jobs of a turn; an observation comes in a sealed box instead."""
-
-_ADAPTERS: Mapping[type[Any], TypeAdapter[Any]] = {payload: TypeAdapter(payload) for payload in PAYLOADS.values()}
-_OBSERVATION = TypeAdapter(Observation)
+_FORM_JOB, _OBSERVATION = TypeAdapter(FormJob), TypeAdapter(Observation)
 
 
 @dataclass(frozen=True)
@@ -175,10 +164,9 @@ async def release(graph: Graph, session: Session, lease: str, now: datetime) -> 
 
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
     """Return the properties of a new job."""
-    payload = NodeSealer(session.keys, session, "Job", job.id).seal(
-        "payload", _ADAPTERS[type(job.work)].dump_json(job.work).decode()
-    )
-    return waiting_job(job.id, job.kind, payload, now) | {"seq": job.seq}
+    work = _FORM_JOB.dump_json(job.work).decode()
+    payload = NodeSealer(session.keys, session, "Job", job.id).seal("payload", work)
+    return waiting_job(job.id, Kind.FORM, payload, now) | {"seq": job.seq}
 
 
 def waiting_job(job_id: str, kind: Kind, payload: Stored, now: datetime) -> dict[str, Any]:
@@ -194,11 +182,11 @@ def waiting_job(job_id: str, kind: Kind, payload: Stored, now: datetime) -> dict
     }
 
 
-def opened_payload(session: Session, claimed: Claimed, payload: type[T]) -> T:
-    """Decrypt the payload of a claimed job; Tampered when it does not open."""
-    text = NodeSealer(session.keys, session, "Job", claimed.id).text("payload", claimed.payload)
-    work: T = _ADAPTERS[payload].validate_json(text)
-    return work
+def opened_payload(session: Session, claimed: Claimed) -> FormJob:
+    """Decrypt the payload of a claimed job of a message; Tampered when it does not open."""
+    return _FORM_JOB.validate_json(
+        NodeSealer(session.keys, session, "Job", claimed.id).text("payload", claimed.payload)
+    )
 
 
 def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) -> Observation:
@@ -209,8 +197,7 @@ def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) ->
 
 def check_payload(kind: str, payload: Any) -> None:
     """Raise ValueError unless a payload is one of a kind of job, as JSON has it."""
-    known = Kind(kind)
-    (_OBSERVATION if known is Kind.OBSERVE else _ADAPTERS[PAYLOADS[known]]).validate_python(payload)
+    (_OBSERVATION if Kind(kind) is Kind.OBSERVE else _FORM_JOB).validate_python(payload)
 
 
 def observation_text(observation: Observation) -> str:

@@ -80,9 +80,7 @@ class TurnWrite:
     turn: StoredTurn
     outcome: TurnOutcome = field(repr=False)
     prediction: Prediction = field(repr=False)
-    facts: int
     oldest_turn: int
-    oldest_fact: int
     now: datetime
     jobs: tuple[NewJob, ...] = ()
     boosts: tuple[Boost, ...] = ()
@@ -171,14 +169,12 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "companion": _sealed_prediction(session, write.prediction, outcome.seq),
         "totals": _totals(write),
         "asked": [] if write.question is None else [write.question.id],
-        "facts": [] if outcome.fact is None else [_timeless(stored(session, "Fact", outcome.fact))],
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
         "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
         "concerns": [] if write.raised is None else [sealed_concern(session, write.raised)],
         "noticed_doubts": [] if write.noticed is None else [stored_uncertainty(session, Recorded(write.noticed))],
         "raised_doubts": [_raised_doubt(doubt, write.tolerance) for doubt in write.doubts],
         "oldest_turn": write.oldest_turn,
-        "oldest_fact": write.oldest_fact,
         "at": outcome.at,
         "now": write.now,
     }
@@ -186,10 +182,8 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
 
 def _touched(params: Mapping[str, Any]) -> Touched:
     """Return what `turn/complete` touches, by its parameters."""
-    touched = Touched(oldest_fact=params["oldest_fact"])
+    touched = Touched()
     touched.add("Source", f"chat:{params['turn_id']}", made=True)
-    for fact in params["facts"]:
-        touched.add("Fact", fact["id"], replaced=True, links=("FORMED_FROM", "LEARNED"))
     for boost in params["boosts"]:
         touched.add("Memory", boost["id"], set=("gravity", "last_accessed", "access_count"))
     for asked in params["asked"]:

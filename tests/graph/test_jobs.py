@@ -28,7 +28,7 @@ from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcom
 from graphmem.store import jobs, usage
 from graphmem.store.changes import Changes, Origin, write
 from graphmem.store.deletion import Retention, delete_old
-from graphmem.store.jobs import FormJob, Kind
+from graphmem.store.jobs import Kind
 from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.support.client import TURN, Client
@@ -169,7 +169,7 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             clock.wait(11)
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
-            work = jobs.opened_payload(ann.session, slow, FormJob)
+            work = jobs.opened_payload(ann.session, slow)
             spent = Usage(calls=1)
             done = jobs.Finished(slow, spent, gm.settings.facts_kept)
             wrong = (Fact("fact-t2", 0, "Likes nothing.", ("x",), work.at),)

@@ -9,7 +9,7 @@ from graphmem.flows.surprise import responses_by_episode
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Lesson, Level, MemoryRole, Notes, Remember, Session, SurpriseResponse, TurnOutcome
 from graphmem.store import jobs
-from graphmem.store.jobs import Claimed, FormJob, Kind, NewJob, opened_payload, sealed_job
+from graphmem.store.jobs import Claimed, Kind, NewJob, opened_payload, sealed_job
 from tests.conftest import Pupil, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import asked, changed, nodes
@@ -45,7 +45,7 @@ async def rescored(gm: Graphmem, pupil: Pupil, job_id: str, **changes: Any) -> N
     """Change what the waiting job of a turn holds."""
     (node,) = [node for node in await nodes(gm, pupil.who, "Job") if node["id"] == job_id]
     waiting = Claimed(job_id, Kind.FORM, 0, "", node["payload"])
-    work = replace(opened_payload(pupil.session, waiting, FormJob), **changes)
+    work = replace(opened_payload(pupil.session, waiting), **changes)
     payload = sealed_job(pupil.session, NewJob(job_id, work, node["seq"]), gm.clock())["payload"]
     query = "MATCH (j:Job {institution: $i, student_id: $s, id: $id}) SET j.payload = $payload"
     await changed(gm, pupil.who, query, id=job_id, payload=payload)
