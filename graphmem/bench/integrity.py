@@ -62,7 +62,7 @@ async def _of_guarded(gm: Graphmem, session: Session, ids: list[str]) -> Figures
 
     async def write(*, note: bool) -> None:
         async def change(tx: Transaction) -> bool:
-            begun = {"job_id": None, "lease": None, "known": None, "memories": True, "turns": False, "now": gm.clock()}
+            begun = {"job_id": None, "lease": None, "known": None, "turns": False, "now": gm.clock()}
             (row,) = await tx.run("changes/begin", **begun)
             values = [{"confidence": next(numbers) % 100 / 100, "written": row["written"]} for _ in ids]
             rows = [{"id": each, "properties": own} for each, own in zip(ids, values, strict=True)]

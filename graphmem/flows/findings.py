@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -112,7 +112,9 @@ class Senses:
         previous : Message, the student's own before it in this session, if there is one
         """
         said = self._compared(message)
-        asked = self._asked(before, said)
+        nothing = np.zeros_like(said.vector)
+        # A message that nobody embedded is compared in words alone.
+        asked = Compared(Doc(""), nothing) if before is None else self._compared(before, nothing)
         emotion = features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector))
         sensed = Sensed(emotion=emotion, told=reading.scores.chance("band", BANDS[-1]))
         if expected is None:
@@ -130,22 +132,12 @@ class Senses:
             likely=foreseen[best].chance / max(each.chance for each in foreseen),
         )
 
-    def _asked(self, before: Message | None, said: Compared) -> Compared:
-        """Return the message that another one answers, as it is compared."""
-        if before is None:
-            return Compared(Doc(""), np.zeros_like(said.vector))
-        return self._compared(replace(before, embedding=_or_nothing(before.embedding, said.vector)))
-
-    def _compared(self, of: Message | Alternative) -> Compared:
+    def _compared(self, of: Message | Alternative, missing: Vector | None = None) -> Compared:
         doc = doc_of(of) if isinstance(of, Message) else Doc(of.text)
-        if of.embedding is None:
+        vector = missing if of.embedding is None else of.embedding
+        if vector is None:
             raise ValueError("an embedding is missing")
-        return Compared(doc, of.embedding, self.affect.valence(doc, of.embedding if self.shipped else None))
-
-
-def _or_nothing(vector: Vector | None, like: Vector) -> Vector:
-    """Return a vector, or one that is like nothing: a message that nobody embedded is compared in words alone."""
-    return np.zeros_like(like) if vector is None else vector
+        return Compared(doc, vector, self.affect.valence(doc, vector if self.shipped else None))
 
 
 @dataclass(frozen=True)
@@ -203,9 +195,6 @@ def score(
     window, vector = known[-SURPRISE_WINDOW:], vector_of(message)
     parts = _surprise_parts(message, window, task)
     error = None if sensed.match is None else surprise.prediction_error(sensed.match, sensed.likely)
-    surprising = surprise.combined(surprise.message_surprise(parts), error, sensed.told)
-    signal = surprise.signal(surprising, state.signals)
-    level = _level(signal, state)
     now = message.at.timestamp()
     # The replies come as fast as they are made: how busy it is, the student says.
     said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
@@ -223,17 +212,14 @@ def score(
     warmth = importance.temperature(importance.activity(rate))
     return Score(
         match=sensed.match,
-        surprise=signal,
-        surprising=surprising,
-        level=level,
         importance=importance.importance(values, warmth),
         threshold=importance.threshold(rate),
         attention=importance.attention(values, warmth),
         rate=rate,
         parts=parts,
-        unusual=() if level is Level.NORMAL else surprise.unusual(parts),
         parrot=sensed.parrot,
         told=sensed.told,
+        **_surprised(parts, error, sensed.told, state),
     )
 
 
@@ -242,11 +228,7 @@ def judged_anew(scored: Score, match: float | None, state: State) -> Score:
     if match is None:
         return scored
     error = surprise.prediction_error(match)
-    surprising = surprise.combined(surprise.message_surprise(scored.parts), error, scored.told)
-    signal = surprise.signal(surprising, state.signals)
-    level = _level(signal, state)
-    unusual = () if level is Level.NORMAL else surprise.unusual(scored.parts)
-    return replace(scored, match=match, surprise=signal, surprising=surprising, level=level, unusual=unusual)
+    return replace(scored, match=match, **_surprised(scored.parts, error, scored.told, state))
 
 
 def levelled(scored: Score, told: HeadScores | None, turns: int, *, shaken: bool) -> Score:
@@ -277,11 +259,18 @@ def grave(scored: Score) -> Score:
     return scored if shaken else replace(scored, level=Level.COGNITIVE_DISSONANCE)
 
 
-def _level(signal: float, state: State) -> Level:
-    """Return the level of a signal; of a student who is hardly known none is a paradigm shift by its signal alone."""
-    found = surprise.level(signal, surprise.thresholds(state.corrections))
-    shaken = found is Level.PARADIGM_SHIFT and state.turns < LITTLE_KNOWN
-    return Level.COGNITIVE_DISSONANCE if shaken else found
+def _surprised(parts: MessageParts, error: float | None, told: float, state: State) -> dict[str, Any]:
+    """Return the values of a score that rest on surprise.
+
+    Of a student who is hardly known no message is a paradigm shift by its signal alone.
+    """
+    surprising = surprise.combined(surprise.message_surprise(parts), error, told)
+    signal = surprise.signal(surprising, state.signals)
+    level = surprise.level(signal, surprise.thresholds(state.corrections))
+    if level is Level.PARADIGM_SHIFT and state.turns < LITTLE_KNOWN:
+        level = Level.COGNITIVE_DISSONANCE
+    unusual = () if level is Level.NORMAL else surprise.unusual(parts)
+    return {"surprise": signal, "surprising": surprising, "level": level, "unusual": unusual}
 
 
 def _expertise(doc: Doc, topics: Sequence[str], task: Task | None) -> float:

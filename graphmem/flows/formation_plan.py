@@ -263,12 +263,6 @@ MAX_KNOWN, MAX_ENTRIES, MAX_FACTS = 15, 8, 4
 """Most known memories, ledger entries and facts that a mind is shown with some messages."""
 
 
-def holder_of(known: SearchIndex, memory_id: str) -> str:
-    """Return the summary that holds a statement, or the memory itself."""
-    found = known.statement(memory_id) if known.get(memory_id) is None else None
-    return memory_id if found is None else found[0].id
-
-
 def known_items(
     vectors: Sequence[Vector],
     known: SearchIndex,
@@ -565,9 +559,17 @@ def planned_formation(
             *formed.new,
             *again.values(),
             *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
-            *renewed(_revived(again), invalid_at=None, reliability=Reliability.RELIABLE),
+            # What had been ended and is said again.
+            *renewed(
+                [i for i, each in again.items() if each.memory.invalid_at is not None],
+                invalid_at=None,
+                reliability=Reliability.RELIABLE,
+            ),
             *renewed(outdated, outdated_at=reading.source.at),
-            *_past_already(formed),
+            *(
+                Update(memory_id, {"invalid_at": later.timestamp, "reliability": Reliability.SUPERSEDED})
+                for memory_id, later in formed.overtaken.items()
+            ),
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
             *left,
             *strongest_edges([*_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
@@ -665,18 +667,14 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
     return formed
 
 
-def _past_already(formed: _Formed) -> Iterator[Update]:
-    for memory_id, later in formed.overtaken.items():
-        yield from renewed([memory_id], invalid_at=later.timestamp, reliability=Reliability.SUPERSEDED)
-
-
 def _named_twin(reading: Reading, note: Note, marked: Marked, formed: _Formed, known: SearchIndex) -> Memory | None:
     """Return the memory that a note says again: as its link names it, or of the very words."""
     for link in note.links:
         if link.kind is LinkKind.SAME:
             target = linked_id(reading, link, formed.ids)
             new = next((each.memory for each in formed.new if each.memory.id == target), None)
-            if (twin := new or known.get(holder_of(known, target))) is not None:
+            statement = known.statement(target)
+            if twin := new or known.get(target) or (statement and statement[0]):
                 return twin
     return known.find(marked.content_hash)
 
@@ -791,11 +789,6 @@ def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
     """Return the memories that contradict each other, but for those that have ended."""
     sides = (i for each in doubts for i in (each.uncertainty.a_id, each.uncertainty.b_id))
     return [i for i in dict.fromkeys(sides) if i is not None and i not in ended]
-
-
-def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
-    """Return memories that had been ended and are said again."""
-    return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
 
 
 RELATED = 0.5

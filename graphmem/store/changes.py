@@ -129,11 +129,11 @@ class Mention:
 
 @dataclass(frozen=True)
 class Promotion:
-    """A ledger entry and the memory it rests on; None where only the ledger keeps the statement."""
+    """A ledger entry and the memory it rests on."""
 
     entry: LedgerEntry
     vector: Vector = field(repr=False)
-    memory_id: str | None
+    memory_id: str
 
 
 @dataclass(frozen=True)
@@ -208,10 +208,10 @@ class Revival:
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A question to the student, or a reflection; it hangs on a memory, without one on the episode that begins."""
+    """A question to the student, or a reflection, and the memory that it hangs on."""
 
     question: Question
-    raised_by: str | None = None
+    raised_by: str
     is_reflection: bool = False
 
 
@@ -362,7 +362,6 @@ async def write(
             job_id=None if finished is None else finished.job.id,
             lease=None if finished is None else finished.job.lease,
             known=changes.known,
-            memories=True,
             turns=changes.touches_turns,
             now=now,
         )
@@ -417,8 +416,7 @@ def _write_steps(session: Session, changes: Changes, written: int, now: datetime
     for label in ("Question", "Reflection"):
         asked = [row for row in changes.of(NewQuestion) if row.is_reflection is (label == "Reflection")]
         hung = [
-            _link(row.raised_by or changes.episode_id, "RAISES", row.question.id)
-            | {"made": stored(session, label, row.question)}
+            _link(row.raised_by, "RAISES", row.question.id) | {"made": stored(session, label, row.question)}
             for row in asked
         ]
         yield f"changes/link_new:Memory-{label}", {"rows": hung}
@@ -535,7 +533,7 @@ def _node(node_id: str, properties: Mapping[str, Any], *labels: str) -> dict[str
     return {"id": node_id, "labels": labels, "properties": properties}
 
 
-def _link(from_id: str | None, kind: str, to_id: str, properties: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _link(from_id: str, kind: str, to_id: str, properties: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return {"from": from_id, "type": kind, "to": to_id, "properties": properties or {}}
 
 

@@ -177,7 +177,7 @@ def test_the_explanation_says_what_was_expected_and_what_it_taught() -> None:
         ((), Level.NORMAL, {}, Strategy.NONE),
         ((), Level.BOUNDARY, {}, Strategy.DEEP_EXTRACTION),
         ((), Level.COGNITIVE_DISSONANCE, {}, Strategy.CONNECT_PRIOR),
-        ((NewQuestion(Question("q", "?", AT)),), Level.BOUNDARY, {}, Strategy.ASK_FOLLOW_UP_QUESTIONS),
+        ((NewQuestion(Question("q", "?", AT), "memory-7-1"),), Level.BOUNDARY, {}, Strategy.ASK_FOLLOW_UP_QUESTIONS),
         ((), Level.BOUNDARY, {"teach": marked("Ask first.")}, Strategy.SELF_REFLECT),
     ],
 )
