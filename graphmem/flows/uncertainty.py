@@ -28,7 +28,6 @@ from graphmem.flows.uncertainty_plan import (
     earlier_of,
     is_contradiction,
     is_decided,
-    noticed_doubt,
     opposed_relationships,
     pair_of,
     reconciled,
@@ -118,12 +117,11 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     if message.embedding is None or not reading.passes or doc.asks:
         return Detected()
     held = await open_memories(gm, session)
-    filled = slot_of(doc) if len(held.index) else None
-    if not len(held.index) or (filled is None and reading.scores.chance("about_self") < OWN_ENOUGH):
+    if not len(held.index):
         return Detected()
-    slot = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
-    valence = reading.scores.number("valence")
-    said = Revisable(message.text, message.text, message.at, None, filled, valence, message.embedding)
+    said, slot = _statement(session, message, reading, message.text)
+    if slot is None and reading.scores.chance("about_self") < OWN_ENOUGH:
+        return Detected()
     found = [
         memory
         for memory in conflict_candidates(held.index, said, held.doubts, slot)
@@ -140,7 +138,10 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     memory, verdict = next(contradicted, (None, None))
     if memory is None or verdict is None:
         return Detected(usage=answer.usage)
-    doubt = noticed_doubt(memory, verdict, message.text, str(seq), message.at)
+    about, context = verdict.surface_context or message.text, DetectionContext.INGESTION
+    doubt = contradiction(memory, f"turn-{seq}", memory.kind, context, message.at, verdict.reasoning, about)
+    # The other side is not formed yet.
+    doubt = replace(doubt, b_id=None)
     secret = memory.id in secret_ids([memory], [kept.entry for kept in held.ledger if kept.entry.is_active])
     raised = None if secret else woven_at_once(doubt, memory, message.text, held.tolerance)
     return Detected(doubt, raised, answer.usage)
@@ -165,11 +166,18 @@ async def takes_back_belief(gm: Graphmem, session: Session, message: Message, re
     told = stated(doc_of(message))
     if not may_take_back(told):
         return False
-    filled = slot_of(doc_of(message))
-    key = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
-    said = Revisable(message.text, told, message.at, None, filled, reading.scores.number("valence"), message.embedding)
+    said, key = _statement(session, message, reading, told)
     index = (await open_memories(gm, session)).index
     return await asyncio.to_thread(_taken_back, index, said, key)
+
+
+def _statement(
+    session: Session, message: Message, reading: MessageAnalysis, words: str
+) -> tuple[Revisable, str | None]:
+    """Return what a message states, as memories are compared with it, and the hash of the slot that it fills."""
+    filled, valence = slot_of(doc_of(message)), reading.scores.number("valence")
+    key = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
+    return Revisable(message.text, words, message.at, None, filled, valence, message.embedding), key
 
 
 def _taken_back(index: SearchIndex, said: Revisable, key: str | None) -> bool:
@@ -505,7 +513,11 @@ def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMem
     assert isinstance(recorded, Recorded)
     # Undoing a correction keeps memories known before and removes the memory it created.
     undo = replace(recorded.undo, memories=(*recorded.undo.memories, *map(earlier_of, replaced)))
-    rows += [*closed(gone, now), replace(recorded, undo=undo), _less_tolerant(held)]
+    rows += [
+        *closed(gone, now),
+        replace(recorded, undo=undo),
+        _less_tolerant(held),
+    ]
     return Changes(held.version, Resolution.USER_CLARIFIED.value, tuple(rows))
 
 

@@ -106,7 +106,6 @@ MOST_RELATED = 10
 """Most neighbours of one side that change, strongest edges first."""
 MOST_RELATIONSHIPS = 10
 """Pairs of relationships that a cycle looks at."""
-_SIDES = ("a", "b")
 
 
 def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
@@ -255,7 +254,8 @@ def woven(
         open_to_student = all(memory.is_own_word and memory.id not in hidden for memory in sides)
         may = whole and interrupts and open_to_student and doubt.surfaced_count < MOST_RAISED
         if may and SEVERITIES.index(doubt.severity) >= least and touches(doubt, known, question, vector):
-            found.append(_woven(doubt, sides))
+            a, b = (*map(words_of, sides), None)[:2]
+            found.append(Woven(doubt, a or "", b, question_about(a or "", b, doubt.type)))
     found.sort(key=lambda each: (-SEVERITIES.index(each.doubt.severity), each.doubt.created_at, each.doubt.id))
     return tuple(found[:MOST_WOVEN])
 
@@ -278,12 +278,6 @@ def words_of(memory: Memory) -> str:
 def sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
     """Return the memories that a doubt is about, as far as they are known."""
     return [memory for memory in map(known.get, (doubt.a_id, doubt.b_id or "")) if memory is not None]
-
-
-def _woven(doubt: Uncertainty, sides: Sequence[Memory]) -> Woven:
-    told = [words_of(memory) for memory in sides]
-    both = told[1] if len(told) > 1 else None
-    return Woven(doubt, told[0], both, question_about(told[0], both, doubt.type))
 
 
 def question_about(a: str, b: str | None = None, kind: UncertaintyType = UncertaintyType.CONTRADICTION) -> str:
@@ -652,9 +646,6 @@ def _weaker(memory: Memory, edge: Edge) -> dict[str, object]:
     return values | ({"reliability": Reliability.UNCERTAIN} if inferred else {})
 
 
-EdgeKey = tuple[str, str, EdgeType]
-
-
 def opposed_relationships(
     pairs: Sequence[tuple[Edge, Edge]], policy: Resolution, now: datetime, doubts: Iterable[Uncertainty] = ()
 ) -> tuple[ChangeRow, ...]:
@@ -684,23 +675,18 @@ def opposed_relationships(
     return tuple(rows)
 
 
-def relationships_of(record: Uncertainty) -> dict[str, EdgeKey]:
-    """Return the relationships that a doubt is about, by side, as from, to and type."""
-    sides = zip(_SIDES, (record.a_id, record.b_id), (record.a_edge, record.b_edge), strict=True)
-    return {side: (i, edge.to_id, edge.type) for side, i, edge in sides if i is not None and edge is not None}
-
-
 def _settled_edges(done: Uncertainty, by: Settling, *, new: bool) -> tuple[ChangeRow, ...]:
     """Return what settling a doubt about relationships writes; only a drift cycle may choose the stronger one."""
     if not new and by.resolution not in (Resolution.NEWER_WINS, Resolution.MANUAL, Resolution.USER_CLARIFIED):
         raise InvalidInput("Of relationships choose newer_wins, manual, user_clarified or decayed.")
     starts = {done.a_id: "a", done.b_id: "b"} if done.a_id != done.b_id else {}
-    winner = by.winner_id if by.winner_id in _SIDES else starts.get(by.winner_id)
+    winner = by.winner_id if by.winner_id in ("a", "b") else starts.get(by.winner_id)
     if not new and by.resolution is Resolution.NEWER_WINS:
         winner = "b"
     if winner is None:
         raise InvalidInput("winnerId must be `a`, `b`, or the memory that one relationship starts from.")
-    edges = relationships_of(done)
+    sides = (("a", done.a_id, done.a_edge), ("b", done.b_id, done.b_edge))
+    edges = {side: (i, edge.to_id, edge.type) for side, i, edge in sides if i is not None and edge is not None}
     stands = {True: Reliability.RELIABLE, False: Reliability.SUPERSEDED}
     changed = (SettledEdge(*edge, stands[side == winner]) for side, edge in edges.items())
     return (*changed, Recorded(done, Undo(settled_edges=tuple(edges.values())), new))
@@ -913,23 +899,6 @@ def pair_of(a: Memory, b: Memory) -> StatementPair:
     return StatementPair(words_of(old), words_of(new))
 
 
-def noticed_doubt(memory: Memory, verdict: PairVerdict, text: str, key: str, at: datetime) -> Uncertainty:
-    """Return the doubt that a message raises about a memory; its other side is not formed yet.
-
-    Parameters
-    ----------
-    memory : that the message contradicts
-    verdict : on the two
-    text, at : of the message
-    key : from which the ids of the message's memories will be made
-
-    Source: spec 12 (ingestion).
-    """
-    about = verdict.surface_context or text
-    doubt = contradiction(memory, f"turn-{key}", memory.kind, DetectionContext.INGESTION, at, verdict.reasoning, about)
-    return replace(doubt, b_id=None)
-
-
 def woven_at_once(doubt: Uncertainty, memory: Memory, text: str, tolerance: float) -> Woven | None:
     """Return a doubt as the reply to the message that raised it puts it; None where it is mild or about an episode."""
     grave = SEVERITIES.index(doubt.severity) >= SEVERITIES.index(least_severity(tolerance))
@@ -1015,8 +984,7 @@ def sampled(known: SearchIndex, cycle: int, tolerance: float, now: datetime) -> 
     domain = tuple(Domain)[cycle % len(Domain)]
 
     def urgency(memory: Memory) -> float:
-        changed = max(filter(None, (memory.timestamp, memory.last_reinforced_at)))
-        days = max(0.0, (now - changed) / timedelta(days=1))
+        days = max(0.0, (now - last_said(memory)) / timedelta(days=1))
         return 2.0 * (memory.domain is domain) + 1.0 / (1.0 + days) + min(memory.access_count, 10) / 10
 
     ordered = sorted(pool.values(), key=lambda memory: (-urgency(memory), memory.id))
