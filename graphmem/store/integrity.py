@@ -287,20 +287,21 @@ async def verify(graph: Graph, who: Who, now: datetime) -> Integrity | None:
     for _ in range(ATTEMPTS):
         try:
             await take_in(graph, who, now)
+            found = await graph.run("integrity/get_root", who)
+            root = _root(graph, who, found[0]["root"]) if found else None
         except Tampered:
             return Integrity(False, "", (MANIFEST,))
-        found = await graph.run("integrity/get_root", who)
         if not found:
             return None
-        try:
-            root = _root(graph, who, found[0]["root"])
-        except Tampered:
-            return Integrity(False, "", (MANIFEST,))
         elements = await _everything(graph, who)
         rows = await graph.run("integrity/list_pages", who, numbers=None)
         if await graph.run("integrity/get_root", who) == found and not found[0]["notes"]:
-            world = await overlays.list_unknown_concepts(graph, who.institution, _concepts(root, who, rows))
-            return _compared(root, who, rows, elements, set(world))
+            if root is None:
+                added = tuple(sorted(map(manifest.element_id, elements)))
+                return Integrity(False, "", (), (MANIFEST,), added, ())
+            pages = _opened_pages(root, who, rows)
+            world = await overlays.list_unknown_concepts(graph, who.institution, _concepts(pages))
+            return _compared(root, pages, elements, set(world))
     raise Conflict("The student was written to each time that it was read: verify again when less is going on.")
 
 
@@ -310,26 +311,19 @@ async def _everything(graph: Graph, who: Who) -> Elements:
     return dict((*map(_node_element, nodes), *_edge_elements(edges, who)))
 
 
-def _concepts(root: Root | None, who: Who, rows: Iterable[Row]) -> list[str]:
+def _concepts(pages: Pages) -> list[str]:
     """Return ids of the concepts that entries lead to."""
-    if root is None:
-        return []
-    names = [name for name in _opened_pages(root, who, rows).names() if manifest.is_edge(name)]
+    names = [name for name in pages.names() if manifest.is_edge(name)]
     told = [manifest.name_parts(end) for name in names for end in manifest.ends(name)]
     return sorted({node_id for label, node_id in told if label == "Concept"})
 
 
-def _compared(
-    root: Root | None, who: Who, rows: Sequence[Row], elements: Elements, gone_concepts: set[str]
-) -> Integrity:
+def _compared(root: Root, pages: Pages, elements: Elements, gone_concepts: set[str]) -> Integrity:
     """Compare the stored data with the entries.
 
     A relationship of a node that was deleted by the service, or of a concept that the world no longer has, is gone
     with it.
     """
-    if root is None:
-        return Integrity(False, "", (), (MANIFEST,), tuple(sorted(map(manifest.element_id, elements))), ())
-    pages = _opened_pages(root, who, rows)
     sound = not pages.broken and root.pages == manifest.added(
         0, (manifest.page_hash(root.key, number, content) for number, content in pages.content.items())
     )

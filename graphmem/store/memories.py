@@ -120,13 +120,13 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     sealed, place, damage = row["name"], NodeSealer(session.keys, session, "Student", "student"), Damage()
     name = None if sealed is None else damage.opened(lambda: place.text("display_name", sealed))
     await report(graph, session, damage)
-    return MemoriesState(
+    return from_row(
+        MemoriesState,
+        row,
         version=row["memory_version"],
         removed=row["memories_removed"],
-        turns=row["turns"],
         student_version=row["version"],
         fog_versions=(row["world"], row["overlay_version"]),
-        tolerance=row["tolerance"],
         name=name,
     )
 

@@ -12,7 +12,7 @@ from graphmem.model import Keys, Who
 from graphmem.sealing import StudentLock, open_sealed_box, opened_value, padded, seal_bytes, seal_for
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import Kind
-from graphmem.store.nodes import NODE_KINDS, batches, bound_to, kind_of
+from graphmem.store.nodes import NODE_KINDS, batches, bound_to, key_of, kind_of
 from graphmem.store.students import lock_properties
 from graphmem.store.tampering import Damage, report
 
@@ -96,8 +96,8 @@ def _all_resealed(
     for row in nodes:
         label, told = kind_of(row["labels"]), row["properties"]
         if label is not None and (properties := _resealed(keys, who, label, told, turns, damage)):
-            node_id = {"Student": "student", "Entity": told.get("key")}.get(label, told["id"])
-            changed.append({"element": row["element"], "label": label, "id": node_id, "properties": properties})
+            own = {"label": label, "id": key_of(label, told), "properties": properties}
+            changed.append({"element": row["element"], **own})
     for row in known:
         if isinstance(value := row["properties"].get("notes"), bytes | bytearray):
             place = ("KNOWS", f"knows-{row['concept']}", "notes")
