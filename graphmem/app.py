@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import time
+from typing import TypeVar
 
 import numpy as np
 from cachetools import TTLCache
@@ -36,6 +37,8 @@ from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import EMBEDDER_THREADS, SHIPPED, make_embedder
 from graphmem.text.match_model import MatchModel, load_match
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
+
+T = TypeVar("T")
 
 SERVICE_TOKEN_SECONDS = 5.0
 """Seconds for which a process trusts that a service token was not revoked."""
@@ -116,12 +119,7 @@ class Graphmem:
         ------
         Locked      it is neither's, or it has expired
         """
-        try:
-            return opened_token(self.secret, token, self.clock())
-        except Locked:
-            if self.secret_before is None:
-                raise
-            return opened_token(self.secret_before, token, self.clock())
+        return self._by_any(lambda secret: opened_token(secret, token, self.clock()))
 
     def caller_of(self, token: str) -> Caller:
         """Whom a bearer token speaks for, signed with the server secret or with the one before.
@@ -130,12 +128,15 @@ class Graphmem:
         ------
         Unauthenticated    it is neither's, or it has expired
         """
-        try:
-            return caller(token, self.secret)
-        except Unauthenticated:
-            if self.secret_before is None:
-                raise
-            return caller(token, self.secret_before)
+        return self._by_any(lambda secret: caller(token, secret))
+
+    def _by_any(self, opened: Callable[[bytes], T]) -> T:
+        """Return what the server secret opens, or else the one before."""
+        *newer, last = self.secrets
+        for secret in newer:
+            with suppress(Locked, Unauthenticated):
+                return opened(secret)
+        return opened(last)
 
     @property
     def argon2(self) -> Argon2:
