@@ -16,6 +16,7 @@ import onnx
 import torch
 from torch import Tensor
 
+from graphmem.bench.scores import macro_f1
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.text.embedder import shipped_network
 from graphmem.text.ledger_model import JUDGED, LedgerJudge, may_belong
@@ -33,6 +34,10 @@ ORDER = 4.0
 """Weight of an order: there are few, and to take one for a wish is worse than to miss one."""
 SMOOTHED = 0.02
 """What is left for the other labels."""
+JOINTS = (" and ", ", ", " so ", " but ", ", anyway ", " then ")
+"""What stands between an entry and the talk beside it, in one statement."""
+BESIDE_WORDS = 12
+"""Words of the longest talk beside it."""
 
 
 class Row(NamedTuple):
@@ -47,11 +52,12 @@ class Row(NamedTuple):
 
 def make(given: Options) -> Figures:
     """Train the network."""
-    rows = list(read_rows(given.data))
+    rows, rng = list(read_rows(given.data)), random.Random(SEED)
     learned = [row for row in rows if not row.held_out]
+    learned += within_talk(learned, rng)
     torch.manual_seed(SEED)
     w = read_layers(constants_of(ENCODER_FOLDER / "model.onnx"), range(SHARED_LAYERS, LAYERS))
-    network, shared, rng = UpperLayers(w, len(JUDGED)), Shared(), random.Random(SEED)
+    network, shared = UpperLayers(w, len(JUDGED)), Shared()
 
     def error(items: Sequence[tuple[str, Row]]) -> Tensor:
         allowed = torch.full((len(items), len(JUDGED)), SMOOTHED / len(JUDGED))
@@ -73,10 +79,24 @@ def read_rows(data: Path) -> Iterator[Row]:
     """Yield the rows whose category is known."""
     for row in all_rows(data):
         label = row.labels.get("ledger")
-        labels = (label,) if isinstance(label, int) else label if isinstance(label, tuple) and len(label) == 2 else ()
-        if labels:
+        labels = (label,) if isinstance(label, int) else label if isinstance(label, tuple) else ()
+        is_wish = row.origin == "wishes"
+        if labels and (len(labels) <= 2 or is_wish):
             weight = ORDER if labels == (JUDGED.index("order"),) else WEIGHTS["entry" if 0 not in labels else "nothing"]
-            yield Row(row.text, labels, weight, row.held, row.origin == "wishes")
+            yield Row(row.text, labels, weight, row.held, is_wish)
+
+
+def within_talk(rows: Sequence[Row], rng: random.Random) -> list[Row]:
+    """Return each entry that is no danger and no instruction beside talk, and as many pairs of talk that are none."""
+    talk = [row for row in rows if row.labels == (0,) and len(row.text.split()) <= BESIDE_WORDS]
+    found: list[Row] = []
+    apart = {JUDGED.index(name) for name in ("none", "threat", "wish", "order")}
+    for row in (row for row in rows if not apart & set(row.labels)):
+        for told in (row, rng.choice(talk)):
+            texts = [told.text.rstrip(" ."), rng.choice(talk).text.rstrip(" .")]
+            rng.shuffle(texts)
+            found.append(told._replace(text=rng.choice(JOINTS).join(texts)))
+    return found
 
 
 def entries(judge: LedgerJudge, rows: Sequence[Row]) -> dict[str, float]:
@@ -84,14 +104,16 @@ def entries(judge: LedgerJudge, rows: Sequence[Row]) -> dict[str, float]:
     rows = [row for row in rows if row.labels != (JUDGED.index("threat"),)]
     readings = read_now([row.text for row in rows])
     told = [judge.category(r.text) if may_belong(each.scores) else None for r, each in zip(rows, readings, strict=True)]
-    names = ["instruction" if len(r.labels) > 1 else JUDGED[r.labels[0]] for r in rows]
+    names = ["instruction" if JUDGED[r.labels[-1]] in ("wish", "order") else JUDGED[r.labels[0]] for r in rows]
     kept, belongs = np.array([t is not None for t in told]), np.array([0 not in r.labels for r in rows])
-    right = sum(t is not None and t.value == name for t, name in zip(told, names, strict=True))
+    pairs = [(name, "none" if t is None else t.value) for t, name in zip(told, names, strict=True)]
+    right = sum(name == given != "none" for name, given in pairs)
     return {
         "rows": len(rows),
         "entries": int(belongs.sum()),
         "precision": round(right / kept.sum(), 3),
         "recall": round(right / belongs.sum(), 3),
+        "macro f1": round(macro_f1(pairs), 3),
         "kept of nothing": round(float(kept[~belongs].mean()), 3),
     }
 
