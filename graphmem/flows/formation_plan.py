@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from operator import itemgetter
 
 from graphmem.flows.ending import as_memory, known_memory, restoring, with_stems
 from graphmem.flows.uncertainty_plan import (
@@ -93,7 +92,7 @@ from graphmem.text.information import information
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import said as plain
 from graphmem.text.reminders import is_quoted
-from graphmem.text.revision import RATHER_ENDED, Effect, Revisable, effect, ending_chance, surely_ended
+from graphmem.text.revision import NO_EFFECT, RATHER_ENDED, Effect, Revisable, Verdict, ending_chance, verdict
 from graphmem.text.stems import is_past
 
 
@@ -353,45 +352,46 @@ class _Comparison:
         vector = self.known.vector(memory.id) if vector is None else vector
         return revisable(memory, vector, self.note.slot, self.marked.slot_key)
 
-    def effect_on(self, memory: Memory, cosine: float, vector: Vector | None = None) -> Effect:
-        """Return what the note does to a memory, judged in words, else by a mind's verdict."""
+    def verdict_on(self, memory: Memory, cosine: float, vector: Vector | None = None) -> Verdict:
+        """Return what the note does to a memory, by what it says and networks, else by a mind's verdict."""
         old = self.before(memory, vector)
-        came = effect(self.said, old, cosine)
-        verdict = self.reading.verdicts.get((self.marked.content_hash, memory.id))
-        return _by_verdict(verdict, self.said, old) if came is Effect.NONE and verdict is not None else came
+        came = verdict(self.said, old, cosine, networks=self.is_known_to_networks(memory))
+        judged = self.reading.verdicts.get((self.marked.content_hash, memory.id))
+        return came if judged is None or came.effect is not Effect.NONE else _by_verdict(judged, self.said, old)
+
+    def is_known_to_networks(self, memory: Memory) -> bool:
+        """Return whether the networks know such statements: of students to a tutor, not of the subject matter."""
+        matter = self.note.kind is MemoryKind.CONCEPT and memory.kind is MemoryKind.CONCEPT
+        return not (self.reading.heard.observed or matter)
 
 
-_Touched = tuple[Memory, Effect, float]
+_Touched = tuple[Memory, Effect]
+
+
+def _surest(judged: Sequence[tuple[Memory, Verdict]]) -> list[_Touched]:
+    """Return what is touched; of what only networks find ended the surest alone, where nothing else has ended."""
+    surest = max((found.chance for _, found in judged if found.effect in END_EFFECTS), default=0.0)
+    touched = ((memory, found) for memory, found in judged if found.effect is not Effect.NONE)
+    return [(m, found.effect) for m, found in touched if found.effect not in END_EFFECTS or found.chance == surest]
 
 
 def touched_memories(reading: Reading, note: Note, marked: Marked, known: SearchIndex) -> list[tuple[Memory, Effect]]:
-    """Return known memories that a new statement says again, refines or ends, judged by rules and networks."""
+    """Return known memories that a new statement says again, refines or ends, as attributes and networks tell."""
     same = known.find(marked.content_hash)
     if same is not None and same.invalid_at is None:
         return [(same, Effect.SAME)]
     compared = _Comparison(reading, note, marked, known)
     able = [(memory, cosine) for memory, cosine in compared.candidates if _comparable(memory, reading)]
-    found = ((memory, compared.effect_on(memory, cosine), cosine) for memory, cosine in able)
-    touched = [each for each in found if each[1] is not Effect.NONE]
+    touched = _surest([(memory, compared.verdict_on(memory, cosine)) for memory, cosine in able])
     # What had ended and is said again ends what has taken its place.
-    touched = touched if same is None else [(same, Effect.SAME, 1.0), *touched]
-    # They have learned from what students tell a tutor, not from the talk of others that is only observed.
-    if not (reading.heard.observed or any(each[1] in END_EFFECTS for each in touched)):
-        # Of the subject matter they know little: what is understood there ends what was not.
-        matter = note.kind is MemoryKind.CONCEPT
-        touched = _with_surely_ended(
-            touched, compared, [m for m, _ in able if not (matter and m.kind is MemoryKind.CONCEPT)]
-        )
+    touched = touched if same is None else [(same, Effect.SAME), *touched]
     touched += _touched_statements(compared)
     if reading.heard.asks:
         # Who asks for what was told tells of no change: "What did I do for my talk?"
         touched = [each for each in touched if each[1] not in END_EFFECTS]
-    if not any(found is Effect.SAME for _, found, _ in touched):
+    if not any(found is Effect.SAME for _, found in touched):
         touched += _said_again(compared)
-    # One thing is put right at a time: what is nearest.
-    corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
-    nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
-    return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
+    return touched
 
 
 def overtaken_by(reading: Reading, note: Note, marked: Marked, known: SearchIndex) -> Memory | None:
@@ -403,25 +403,10 @@ def overtaken_by(reading: Reading, note: Note, marked: Marked, known: SearchInde
     later = [each for each in compared.candidates if _holds(each[0], reading) and each[0].timestamp > reading.source.at]
     for memory, cosine in sorted(later, key=lambda each: (each[0].timestamp, each[0].id)):
         newer = compared.before(memory)
-        came = effect(newer, compared.said, cosine)
-        sure = Effect.NONE if reading.heard.observed else surely_ended(newer, compared.said)[1]
-        if came in (Effect.ENDS, Effect.CORRECTS, Effect.CONTRADICTS) or sure is Effect.ENDS:
+        came = verdict(newer, compared.said, cosine, networks=compared.is_known_to_networks(memory)).effect
+        if came in (Effect.ENDS, Effect.CONTRADICTS):
             return memory
     return None
-
-
-def _with_surely_ended(touched: list[_Touched], compared: _Comparison, able: Sequence[Memory]) -> list[_Touched]:
-    """Return the same with the memory that the networks most surely find ended, though rules say *same* or nothing."""
-    doubted = [memory for memory, effect, _ in touched if effect is Effect.CONTRADICTS]
-    found = [
-        (*surely_ended(compared.said, revisable(each, compared.known.vector(each.id))), each)
-        for each in able
-        if each not in doubted
-    ]
-    chance, came, memory = max(found, key=itemgetter(0), default=(0.0, Effect.NONE, None))
-    if memory is None or not chance:
-        return touched
-    return [*(each for each in touched if each[0] is not memory), (memory, came, 1.0)]
 
 
 def _said_again(compared: _Comparison) -> list[_Touched]:
@@ -432,8 +417,8 @@ def _said_again(compared: _Comparison) -> list[_Touched]:
     for memory, cosine in compared.near:
         before = compared.before(memory)
         again = _has_ended(memory, compared.reading) and _tells_past(said) == _tells_past(before)
-        if again and effect(said, before, cosine) is Effect.SAME:
-            return [(memory, Effect.SAME, cosine)]
+        if again and verdict(said, before, cosine, networks=False).effect is Effect.SAME:
+            return [(memory, Effect.SAME)]
     return []
 
 
@@ -458,19 +443,18 @@ def _touched_statements(compared: _Comparison) -> Iterator[_Touched]:
         if each.vector is None or not _comparable(memory, compared.reading):
             continue
         cosine = float(each.vector @ marked.vector)
-        came = compared.effect_on(memory, cosine, each.vector)
+        came = compared.verdict_on(memory, cosine, each.vector).effect
         if came is not Effect.NONE:
-            yield summary if came in (Effect.SAME, Effect.REFINES) else memory, came, cosine
+            yield summary if came in (Effect.SAME, Effect.REFINES) else memory, came
 
 
-def _by_verdict(verdict: PairVerdict, said: Revisable, old: Revisable) -> Effect:
-    """Return the effect that a mind's verdict gives a statement, where no reason in words was found."""
-    if is_change(verdict):
+def _by_verdict(judged: PairVerdict, said: Revisable, old: Revisable) -> Verdict:
+    """Return the effect that a mind's verdict gives a statement, where nothing else tells one."""
+    if is_change(judged):
         # Who sold the Honda still drives the Toyota, whatever the network says of cars.
         one_matter = (said.slot is not None and said.slot == old.slot) or not said.stems.isdisjoint(old.stems)
-        ends = one_matter and ending_chance(said, old) >= RATHER_ENDED
-        return Effect.ENDS if ends else Effect.NONE
-    return Effect.CONTRADICTS if is_contradiction(verdict) else Effect.NONE
+        return Verdict(Effect.ENDS) if one_matter and ending_chance(said, old) >= RATHER_ENDED else NO_EFFECT
+    return Verdict(Effect.CONTRADICTS) if is_contradiction(judged) else NO_EFFECT
 
 
 def consolidation_pairs(

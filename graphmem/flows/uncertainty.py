@@ -73,7 +73,6 @@ from graphmem.search.ranking import secret_ids
 from graphmem.store import memories, uncertainties
 from graphmem.store.changes import Changes, New, Origin, Span, Tolerance, Update
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.clauses import stated
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.revision import Effect, Revisable, effect, may_take_back, takes_back
 from graphmem.text.slots import slot_key, slot_of
@@ -163,10 +162,7 @@ async def takes_back_belief(gm: Graphmem, session: Session, message: Message, re
     """
     if not reading.passes or message.embedding is None or not may_take_back(message.text):
         return False
-    told = stated(doc_of(message))
-    if not may_take_back(told):
-        return False
-    said, key = _statement(session, message, reading, told)
+    said, key = _statement(session, message, reading, message.text)
     index = (await open_memories(gm, session)).index
     return await asyncio.to_thread(_taken_back, index, said, key)
 
@@ -465,7 +461,7 @@ def _replaced_by(held: OpenMemories, old: Memory, new: New) -> list[Memory]:
         if not current or each.speaker != memory.speaker or each.id in (old.id, memory.id) or vector is None:
             continue
         came = effect(said, revisable(each, vector, memory.slot, memory.slot_key), float(new.vector @ vector))
-        if came in (Effect.ENDS, Effect.CORRECTS, Effect.CONTRADICTS):
+        if came in (Effect.ENDS, Effect.CONTRADICTS):
             found.append(each)
     return found
 

@@ -29,7 +29,7 @@ from graphmem.text.reminders import reminders
 from graphmem.text.revision import retractions
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
-from graphmem.text.slots import is_kept_anyway, is_state, slot_of
+from graphmem.text.slots import slot_of
 
 STATED_CONFIDENCE = 0.9
 """Confidence in what a student states."""
@@ -205,7 +205,7 @@ def _told(
         told = personal >= LEAST_PERSONAL or (not heard.task and personal + work >= LEAST_WORK) or aspect in SHOWN_FROM
         told = told or scores.chance("work", "struggle") >= SURE_STRUGGLE
         told = told and snr >= PASSES[0]
-        anyway = _meets((start, end), entries) or is_kept_anyway(slot_of(clause))
+        anyway = _meets((start, end), entries) or slot_of(clause) is not None
         answers = not heard.task and answers_question(clause, heard.before)
         if (told or anyway or answers) and not retractions(clause.text):
             kept.append(_Kept((start, end), aspect, scores, task if aspect in SHOWN_FROM else context))
@@ -271,7 +271,7 @@ def _memory(kept: _Kept, doc: Doc, heard: Heard, names: Sequence[Entity]) -> Not
         kept.aspect,
         STATED_CONFIDENCE,
         context=kept.context,
-        slot=slot if kind is MemoryKind.TRAIT or is_state(slot) else None,
+        slot=slot,
         entities=tuple(each for each in named if thorough and each.name.casefold() not in known),
         about=_topics(words) if thorough else (),
     )

@@ -17,7 +17,6 @@ from graphmem.text.revision import (
     Revisable,
     effect,
     retractions,
-    surely_ended,
 )
 from graphmem.text.slots import slot_of
 
@@ -35,6 +34,13 @@ def told(text: str, days: int = 0) -> Revisable:
     return Revisable(content, text, at, memory.aspect, slot_of(Doc(text)), valence, vector)
 
 
+def found(new: str, old: str, days: int = 7) -> Effect:
+    before, after = told(old), told(new, days)
+    assert before.vector is not None
+    assert after.vector is not None
+    return effect(after, before, float(before.vector @ after.vector))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
@@ -42,16 +48,11 @@ def told(text: str, days: int = 0) -> Revisable:
         ("My favourite food is pizza.", "My favourite food is sushi, not pizza any more.", Effect.ENDS),
         ("I live in Rome.", "We moved to Paris.", Effect.ENDS),
         ("I live in Rome.", "I live in Paris.", Effect.CONTRADICTS),
-        ("I live in Rome.", "I used to live in Rome.", Effect.ENDS),
         ("I live in Rome.", "I used to live in Paris.", Effect.NONE),
         ("I used to live in Rome.", "I live in Paris.", Effect.NONE),
         ("My mocks are on 12 May.", "My mocks got moved to 19 May.", Effect.ENDS),
-        ("My brother comes on 12 May.", "My brother moved to Leeds.", Effect.NONE),
-        ("I drive a Honda.", "I drive a Toyota.", Effect.CONTRADICTS),
         ("I drive a Honda.", "I sold the Honda.", Effect.ENDS),
-        ("I drive a Toyota.", "I sold the Honda.", Effect.NONE),
         ("I love chess.", "I can't stand chess.", Effect.CONTRADICTS),
-        ("I hate chess.", "I don't like chess.", Effect.SAME),
         ("I hate decimals.", "I don't hate decimals anymore, they are ok.", Effect.ENDS),
         ("emil is moving to hamburg in march", "emil isn't moving anymore!!", Effect.ENDS),
         ("i promise i read chapter 3 to oma till friday", "i read chapter 3 to oma on thursday", Effect.ENDS),
@@ -65,7 +66,6 @@ def told(text: str, days: int = 0) -> Revisable:
             "My mum loves ice cream. Any more tips for dairy-free ice cream?",
             Effect.NONE,
         ),
-        ("I'm lactose intolerant, so I need oat milk.", "Since I'm lactose intolerant I baked with it.", Effect.NONE),
         ("I dance at the studio in Bern.", "Dancing in Bern was tough at first, but I never quit.", Effect.NONE),
         (
             "My family loves picnics.",
@@ -77,10 +77,7 @@ def told(text: str, days: int = 0) -> Revisable:
     ],
 )
 def test_what_a_new_statement_does_to_an_older_one(old: str, new: str, wanted: Effect) -> None:
-    before, after = told(old), told(new, 7)
-    assert before.vector is not None
-    assert after.vector is not None
-    assert effect(after, before, float(before.vector @ after.vector)) is wanted
+    assert found(new, old) is wanted
 
 
 def test_a_comparison_that_is_mended_overcomes_the_wrong_one_of_any_lesson() -> None:
@@ -126,10 +123,7 @@ def test_what_is_to_be_forgotten(text: str, wanted: tuple[str | None, ...]) -> N
     ],
 )
 def test_what_is_unlikely_to_have_ended_stays(old: str, new: str) -> None:
-    before, after = told(old), told(new, 7)
-    assert before.vector is not None
-    assert after.vector is not None
-    assert effect(after, before, float(before.vector @ after.vector)) is Effect.NONE
+    assert found(new, old) is Effect.NONE
 
 
 def test_a_network_weighs_what_may_have_ended() -> None:
@@ -140,52 +134,44 @@ def test_a_network_weighs_what_may_have_ended() -> None:
     assert left > RATHER_ENDED > told
 
 
-def test_what_is_sure_ends_without_a_reason_in_words() -> None:
-    lorry = told("My dad drives a lorry to Mombasa, so I see him only on Sundays.")
-    work = told("Dad got other work, he drives around here, so he is home every night.", 7)
-    call = told("Dad called from the lorry.", 7)
-    assert lorry.vector is not None
-    for each, ends in ((work, True), (call, False)):
-        assert each.vector is not None
-        cosine = float(each.vector @ lorry.vector)
-        assert effect(each, lorry, cosine) is Effect.NONE
-        assert (surely_ended(each, lorry)[0] > 0) is ends
-
-
-def test_no_rule_says_same_where_a_network_is_sure_of_an_end() -> None:
-    milk, denied = (
-        told("I'm allergic to milk so I can't have the cake."),
-        told("I'm not allergic to milk, it's only eggs.", 7),
-    )
-    assert surely_ended(denied, milk)[1] is Effect.ENDS
-    for old, new in (("I like drawing comics.", "I love drawing comics."), ("I play chess", "I play chess on Mondays")):
-        assert surely_ended(told(new, 7), told(old))[1] is Effect.NONE
+def test_two_networks_find_an_end_without_a_word_of_it() -> None:
+    lorry = "My dad drives a lorry to Mombasa, so I see him only on Sundays."
+    assert found("Dad got other work, he drives around here, so he is home every night.", lorry) is Effect.ENDS
+    assert found("Dad called from the lorry.", lorry) is Effect.NONE
 
 
 @pytest.mark.parametrize(
-    "old", ["im alergic to milk so i cant have the cake", "im allergic to milk so i cant eat cake"]
+    ("old", "new"), [("I like drawing comics.", "I love drawing comics."), ("I play chess", "I play chess weekly")]
+)
+def test_what_is_said_again_with_more_to_it_ends_nothing(old: str, new: str) -> None:
+    assert found(new, old) is not Effect.ENDS
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        "im alergic to milk so i cant have the cake",
+        "im allergic to milk so i cant eat cake",
+        "I'm allergic to milk so I can't have the cake.",
+    ],
 )
 def test_a_denied_allergy_is_never_the_same_said_again(old: str) -> None:
-    allergy, denied = told(old), told("I'm not allergic to milk, it's only eggs.", 7)
-    assert (allergy.slot is None) == ("alergic" in old)
-    assert effect(denied, allergy, 0.6) in (Effect.ENDS, Effect.CONTRADICTS)
-    over = told("I'm not allergic to milk any more.", 7)
-    assert effect(over, allergy, 0.6) is Effect.ENDS
-    assert effect(told("I'm allergic to milk.", 7), allergy, 0.6) is Effect.SAME
+    assert found("I'm not allergic to milk, it's only eggs.", old) not in (Effect.SAME, Effect.REFINES)
+    assert found("I'm not allergic to milk any more.", old) is Effect.ENDS
 
 
-def test_an_allergy_denied_with_a_reason_ends() -> None:
-    allergy = told("I'm allergic to milk so I can't have the cake.")
-    assert effect(told("I'm not allergic to milk, it's only eggs.", 7), allergy, 0.6) is Effect.ENDS
-
-
-def test_a_step_of_a_sum_ends_nothing_by_the_networks_alone() -> None:
-    assert surely_ended(told("cause 7 8 9!!!", 7), told("pls call me Tobi"))[1] is Effect.NONE
+def test_a_step_of_a_sum_ends_nothing() -> None:
+    assert found("cause 7 8 9!!!", "pls call me Tobi") is Effect.NONE
 
 
 def test_of_two_statements_joined_only_one_ends() -> None:
-    both = told("I have two sisters, Ida and Mo, and Mo plays chess.")
-    assert surely_ended(told("Mo doesn't play chess any more.", 7), both)[1] is Effect.OUTDATES
+    both = "I have two sisters, Ida and Mo, and Mo plays chess."
+    assert found("Mo doesn't play chess any more.", both) is Effect.OUTDATES
+
+
+def test_an_attribute_has_one_value_at_a_time() -> None:
+    assert found("I live in Paris.", "I live in Rome.", 90) is Effect.ENDS
+    assert found("I live in Rome.", "I live in Rome, the big one.") in (Effect.SAME, Effect.NONE)
 
 
 def test_a_step_repeated_in_one_lesson_is_one() -> None:
@@ -195,21 +181,3 @@ def test_a_step_repeated_in_one_lesson_is_one() -> None:
     )
     later = Revisable("Mo takes the average for all tests.", "all tests", AT + timedelta(days=5), Aspect.MISCONCEPTION)
     assert [effect(each, first, 0.8) for each in (again, later)] == [Effect.SAME, Effect.NONE]
-
-
-def test_several_statements_in_one_are_not_ended_by_what_ends_one() -> None:
-    alone = told("I want to hand in the form for extra time by Friday.")
-    new = told("I handed in the form for extra time.", 3)
-    cosine = float(alone.vector @ new.vector) if alone.vector is not None and new.vector is not None else 0.0
-    assert effect(new, alone, cosine) is Effect.ENDS
-    more = told("I want to hand in the form for extra time by Friday. My dog Bello learned to swim in the lake.")
-    assert effect(new, more, cosine) is Effect.NONE
-
-
-def test_what_once_happened_does_not_get_better() -> None:
-    lost = Revisable("Mo lost a purse at the clinic.", "I lost my purse at the clinic.", AT, valence=-0.4)
-    pain = Revisable("Mo has pain from the clinic.", "I have pain from the clinic.", AT, valence=-0.4)
-    eased = Revisable(
-        "Mo", "The pain from the clinic is gone, I feel better again.", AT + timedelta(days=3), valence=0.5
-    )
-    assert [effect(eased, old, 0.6) for old in (lost, pain)] == [Effect.NONE, Effect.ENDS]
