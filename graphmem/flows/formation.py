@@ -63,8 +63,8 @@ from graphmem.store import jobs, students, surprises
 from graphmem.store.changes import Changes, New, Topic
 from graphmem.store.nodes import batches
 from graphmem.store.sources import observed_id, observed_key
-from graphmem.text.clauses import answers_question
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.fragments import answers_question
 from graphmem.text.information import information
 from graphmem.text.normalize import cleaned, said
 from graphmem.text.revision import retractions

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from graphmem.flows.findings import MessageFindings, Score, stacked_vectors, vector_of
 from graphmem.flows.uncertainty_plan import MOST_RAISED, REASSURED_BY, raised, shifted_tolerance
-from graphmem.language.analysis import MessageAnalysis
+from graphmem.language.analysis import PASSES, MessageAnalysis
 from graphmem.maths.gravity import boosted
 from graphmem.model import (
     OF_A_SITTING,
@@ -34,8 +34,8 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import FormJob, Kind, NewJob
 from graphmem.store.ledger import Raised
 from graphmem.store.turns import WORKING_MEMORY, Boost, TurnWrite
-from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.doc import doc_of
+from graphmem.text.fragments import answers_question
 from graphmem.text.reminders import last_question
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
@@ -158,8 +158,9 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
     # A message without any information forms no memory, however unexpected it is (spec 7).
     tells = thought.danger is not None or thought.seen.reading.passes > 0
     doc = doc_of(thought.seen.message)
-    # A message scored as empty may hold an informative clause, which formation finds.
-    answers = thought.may_answer or bool(retractions(doc.text) or told_clauses(doc))
+    # A message scored as empty may hold an informative statement, which formation finds.
+    informs = any(each.snr >= PASSES[0] for each in thought.seen.reading.statements)
+    answers = thought.may_answer or informs or bool(retractions(doc.text))
     answers = answers or tells_attribute(doc) or answers_question(doc, thought.seen.asked)
     begun = tells and begins(thought)
     forms = tells or answers or not is_idle(thought.seen.message)

@@ -8,8 +8,8 @@ import numpy as np
 
 from graphmem.model import AskedFor, Aspect, Author, LedgerCategory, Memory, Message, Recalled, Remembered, SourceKind
 from graphmem.text.answering import ANSWERS, NEAREST, about_odds, answer_fitness, asked_text, telling_stems
-from graphmem.text.clauses import leans
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.fragments import leans
 from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION
 from graphmem.text.sanitize import clean, quoted
 

@@ -19,10 +19,10 @@ from graphmem.model import (
 )
 from graphmem.text.arithmetic import equations
 from graphmem.text.chunks import CHUNKED_WORDS, chunks
-from graphmem.text.clauses import answers_question
 from graphmem.text.comparisons import stated_comparisons
 from graphmem.text.discourse import relations
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.fragments import answers_question
 from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.overrides import overrides
 from graphmem.text.reminders import reminders

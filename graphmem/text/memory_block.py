@@ -20,8 +20,8 @@ from graphmem.model import (
     SourceKind,
     Woven,
 )
-from graphmem.text.clauses import leans
 from graphmem.text.doc import Doc
+from graphmem.text.fragments import leans
 from graphmem.text.likeness import Gist, adds_little, gist, is_said_by
 from graphmem.text.quoting import one_line
 from graphmem.text.sanitize import clipped

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from graphmem.language.encoder import named_in
 from graphmem.language.heads import HeadScores
 from graphmem.model import Entity, Heard, LedgerCategory, Reminder
-from graphmem.text.clauses import is_fragment
 from graphmem.text.doc import Doc
+from graphmem.text.fragments import is_fragment
 from graphmem.text.ledger_model import ledger_category
 from graphmem.text.overrides import overrides
 from graphmem.text.sanitize import clipped

@@ -18,7 +18,7 @@ from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.contradiction import PairReading, load_contradiction_network
 from graphmem.text.doc import Doc
 from graphmem.text.ending import ended_chance
-from graphmem.text.clauses import leans
+from graphmem.text.fragments import leans
 from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.pairs import Compared, Likeness, likeness
 from graphmem.text.slots import changes_rarely

@@ -12,12 +12,10 @@ from graphmem.language.encoder import EncoderNetwork
 from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.model import Aspect
 from graphmem.offline.formation import SHOWN_FROM
-from graphmem.text.clauses import clauses
-from graphmem.text.doc import Doc
 
 from .options import WRITTEN as DATA
 from .options import lines
-from .sources import LINK, Row, joined
+from .sources import LINK, Row, joined, own_spans
 
 Figures = dict[str, float]
 RIGHT = (
@@ -130,7 +128,7 @@ def held_messages(held: Sequence[Row]) -> list[Row]:
     """Return messages joined of held-out statements."""
     origins = ("acts", "written", "needs", "alone", "personal", "sloppy", "ledger", "work told")
     own = [row for row in held if row.origin in origins and 3 <= len(row.text.split()) <= 20]
-    return joined([row for row in own if len(clauses(Doc(row.text))) == 1], 300, seed=1)
+    return joined([row for row in own if len(own_spans(row.text)) == 1], 300, seed=1)
 
 
 def border_figures(held: Sequence[Row], network: EncoderNetwork) -> Figures:

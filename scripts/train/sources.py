@@ -14,9 +14,8 @@ from typing import Any
 
 from graphmem.bench.talks import is_held_out, text_hash
 from graphmem.bench.understanding import LabelledUtterance, read_utterances
+from graphmem.language.encoder import encoder_network
 from graphmem.language.heads import MESSAGE
-from graphmem.text.clauses import clauses, statement_spans
-from graphmem.text.doc import Doc
 
 from .options import WRITTEN
 from .options import lines as lines
@@ -172,16 +171,14 @@ def of_act(row: dict[str, Any]) -> Labels:
 
 
 def clauses_of_talk(data: Path) -> Iterator[Row]:
-    """Clauses of small talk and tutoring whose domain or ledger category was labelled, by their hash."""
-    domains = {each["hash"]: each["domain"] for each in lines(DATA / "domain_talk.jsonl")}
-    entries = {each["hash"]: each["ledger"] for each in lines(DATA / "ledger_talk.jsonl")}
+    """Clauses of small talk and tutoring whose domain or ledger category was labelled, by the hash of their turn."""
+    known: dict[int, dict[Span, Labels]] = {}
+    for each in (*lines(DATA / "domain_talk.jsonl"), *lines(DATA / "ledger_talk.jsonl")):
+        labels = known.setdefault(each["hash"], {}).setdefault((each["start"], each["end"]), {})
+        labels |= {"domain": of("domain", each["domain"])} if "domain" in each else {"ledger": ledger(each["ledger"])}
     for text, group, name, held in (*small_talk(data), *student_turns(data)):
-        for start, end in statement_spans(Doc(text)):
-            clause, known = text[start:end], text_hash(text[start:end])
-            labels: Labels = {"domain": of("domain", domains[known])} if known in domains else {}
-            labels |= {"ledger": ledger(entries[known])} if known in entries else {}
-            if labels:
-                yield Row(clause, group, labels, origin=f"clause {name.partition('_')[0]}", held=held)
+        for (start, end), labels in known.get(text_hash(text), {}).items():
+            yield Row(text[start:end], group, labels, origin=f"clause {name.partition('_')[0]}", held=held)
 
 
 def told_in_dialogues(data: Path) -> Iterator[Row]:
@@ -190,7 +187,7 @@ def told_in_dialogues(data: Path) -> Iterator[Row]:
         for i, turn in enumerate(dialogue["turns"]):
             gold = [each for each in dialogue["gold"] if each["turn"] == i]
             if turn["speaker"] == "student" and (gold or i in dialogue["nothing"]):
-                spans = clauses(Doc(turn["text"]))
+                spans = own_spans(turn["text"])
                 parts = tuple((span, of_gold(turn["text"], span, gold)) for span in spans)
                 held = is_held_out(dialogue["student"])
                 yield Row(turn["text"], dialogue["student"], {}, parts, spans, origin="gold", held=held)
@@ -409,12 +406,8 @@ def both(one: Row, other: Row) -> Row:
 
 
 def own_spans(text: str) -> tuple[Span, ...]:
-    """Return the clauses of a text by rule, without the words that link them: a teacher of borders."""
-    found = list[Span]()
-    for start, end in clauses(Doc(text)):
-        link = LINK.match(text, start, end) if found else None
-        found.append((link.end() if link and link.end() < end else start, end))
-    return tuple(found)
+    """Return the parts of a text as the earlier network tells them: a teacher of borders."""
+    return tuple((each.start, each.end) for each in encoder_network().analyse(text, joined=False).statements)
 
 
 LINKS = (
