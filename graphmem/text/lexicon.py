@@ -49,8 +49,6 @@ FIRST_PERSON = _words("i i'm i've i'd i'll im ive my me mine myself we we're we'
 SECOND_PERSON = _words("you you're you've you'd you'll your yours yourself u ur")
 SMALL_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
 """Number words up to the ages of pupils, as a part of a pattern."""
-OCCUPATION_ENDINGS = "er|or|ist|ian|nurse|chef|cook|vet|pilot|soldier|judge|guard|clerk"
-"""What words for who does some work end in, as a part of a pattern."""
 
 WEEKDAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())  # noqa: SIM905
 MONTHS = tuple(
@@ -88,11 +86,6 @@ KIN = (
     | SAME_KIN.keys()
 )
 """Relatives, in the singular."""
-ANIMALS = _words("""
-    dog puppy pup cat kitten hamster rabbit bunny horse pony parrot bird budgie canary turtle tortoise fish goldfish
-    snake lizard gecko mouse rat gerbil ferret chicken hen rooster duck goose
-    goat sheep lamb cow calf donkey pig guinea kitty
-""")
 
 GREETINGS = _words("hi hello hey hiya howdy yo sup greetings")
 GOODBYES = _words("bye goodbye cya goodnight")
