@@ -92,7 +92,7 @@ from graphmem.text.information import information
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import said as plain
 from graphmem.text.reminders import is_quoted
-from graphmem.text.revision import NO_EFFECT, RATHER_ENDED, Effect, Revisable, Verdict, ending_chance, verdict
+from graphmem.text.revision import NO_EFFECT, RATHER_ENDED, Effect, Judgement, Revisable, ending_chance, judgement
 from graphmem.text.stems import is_past
 
 
@@ -352,10 +352,10 @@ class _Comparison:
         vector = self.known.vector(memory.id) if vector is None else vector
         return revisable(memory, vector, self.note.slot, self.marked.slot_key)
 
-    def verdict_on(self, memory: Memory, cosine: float, vector: Vector | None = None) -> Verdict:
+    def verdict_on(self, memory: Memory, cosine: float, vector: Vector | None = None) -> Judgement:
         """Return what the note does to a memory, by what it says and networks, else by a mind's verdict."""
         old = self.before(memory, vector)
-        came = verdict(self.said, old, cosine, networks=self.is_known_to_networks(memory))
+        came = judgement(self.said, old, cosine, networks=self.is_known_to_networks(memory))
         judged = self.reading.verdicts.get((self.marked.content_hash, memory.id))
         return came if judged is None or came.effect is not Effect.NONE else _by_verdict(judged, self.said, old)
 
@@ -368,7 +368,7 @@ class _Comparison:
 _Touched = tuple[Memory, Effect]
 
 
-def _surest(judged: Sequence[tuple[Memory, Verdict]]) -> list[_Touched]:
+def _surest(judged: Sequence[tuple[Memory, Judgement]]) -> list[_Touched]:
     """Return what is touched; of what only networks find ended the surest alone, where nothing else has ended."""
     surest = max((found.chance for _, found in judged if found.effect in END_EFFECTS), default=0.0)
     touched = ((memory, found) for memory, found in judged if found.effect is not Effect.NONE)
@@ -403,7 +403,7 @@ def overtaken_by(reading: Reading, note: Note, marked: Marked, known: SearchInde
     later = [each for each in compared.candidates if _holds(each[0], reading) and each[0].timestamp > reading.source.at]
     for memory, cosine in sorted(later, key=lambda each: (each[0].timestamp, each[0].id)):
         newer = compared.before(memory)
-        came = verdict(newer, compared.said, cosine, networks=compared.is_known_to_networks(memory)).effect
+        came = judgement(newer, compared.said, cosine, networks=compared.is_known_to_networks(memory)).effect
         if came in (Effect.ENDS, Effect.CONTRADICTS):
             return memory
     return None
@@ -417,7 +417,7 @@ def _said_again(compared: _Comparison) -> list[_Touched]:
     for memory, cosine in compared.near:
         before = compared.before(memory)
         again = _has_ended(memory, compared.reading) and _tells_past(said) == _tells_past(before)
-        if again and verdict(said, before, cosine, networks=False).effect is Effect.SAME:
+        if again and judgement(said, before, cosine, networks=False).effect is Effect.SAME:
             return [(memory, Effect.SAME)]
     return []
 
@@ -448,13 +448,13 @@ def _touched_statements(compared: _Comparison) -> Iterator[_Touched]:
             yield summary if came in (Effect.SAME, Effect.REFINES) else memory, came
 
 
-def _by_verdict(judged: PairVerdict, said: Revisable, old: Revisable) -> Verdict:
+def _by_verdict(judged: PairVerdict, said: Revisable, old: Revisable) -> Judgement:
     """Return the effect that a mind's verdict gives a statement, where nothing else tells one."""
     if is_change(judged):
         # Who sold the Honda still drives the Toyota, whatever the network says of cars.
         one_matter = (said.slot is not None and said.slot == old.slot) or not said.stems.isdisjoint(old.stems)
-        return Verdict(Effect.ENDS) if one_matter and ending_chance(said, old) >= RATHER_ENDED else NO_EFFECT
-    return Verdict(Effect.CONTRADICTS) if is_contradiction(judged) else NO_EFFECT
+        return Judgement(Effect.ENDS) if one_matter and ending_chance(said, old) >= RATHER_ENDED else NO_EFFECT
+    return Judgement(Effect.CONTRADICTS) if is_contradiction(judged) else NO_EFFECT
 
 
 def consolidation_pairs(

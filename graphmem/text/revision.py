@@ -78,14 +78,14 @@ class Effect(StrEnum):
     CONTRADICTS = "contradicts"
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """Effect of a new statement on an older one; `chance` of an end that networks alone find, else 1."""
 
     effect: Effect
     chance: float = 1.0
 
 
-NO_EFFECT = Verdict(Effect.NONE)
+NO_EFFECT = Judgement(Effect.NONE)
 
 
 def holds_several(content: str) -> bool:
@@ -144,11 +144,11 @@ class Revisable:
 
 
 def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
-    """Return the effect of a new statement on an older one of the same person (`verdict`)."""
-    return verdict(new, old, cosine).effect
+    """Return the effect of a new statement on an older one of the same person (`judgement`)."""
+    return judgement(new, old, cosine).effect
 
 
-def verdict(new: Revisable, old: Revisable, cosine: float, *, networks: bool = True) -> Verdict:
+def judgement(new: Revisable, old: Revisable, cosine: float, *, networks: bool = True) -> Judgement:
     """Return the effect of a new statement on an older one of the same person, and how sure it is.
 
     Parameters
@@ -159,24 +159,24 @@ def verdict(new: Revisable, old: Revisable, cosine: float, *, networks: bool = T
 
     Returns
     -------
-    Verdict; the older one is closed where it is ended, marked where only one of two statements joined in it is; where
+    Judgement; the older one is closed where it is ended, marked where only one of two statements joined in it is; where
     the newer one denies it without telling of a change, and soon, neither can be believed over the other
 
     Source: spec 7, 12.
     """
     if _is_work(new) or _is_work(old):
-        return Verdict(_at_work(new, old, cosine))
+        return Judgement(_at_work(new, old, cosine))
     if new.compared.folded == old.compared.folded:
-        return Verdict(Effect.SAME)
+        return Judgement(Effect.SAME)
     if new.slot is not None and new.slot == old.slot and new.values != old.values:
-        return Verdict(_of_one_slot(new, old))
+        return Judgement(_of_one_slot(new, old))
     found = surely_ended(new, old) if networks else NO_EFFECT
     if found is NO_EFFECT and _twins(new, old, cosine):
-        return Verdict(Effect.REFINES if _says_more(new, old) else Effect.SAME)
+        return Judgement(Effect.REFINES if _says_more(new, old) else Effect.SAME)
     return found
 
 
-def surely_ended(new: Revisable, old: Revisable) -> Verdict:
+def surely_ended(new: Revisable, old: Revisable) -> Judgement:
     """Return whether the networks that read both find that a new statement ends or denies an older one.
 
     Parameters
@@ -195,20 +195,20 @@ def surely_ended(new: Revisable, old: Revisable) -> Verdict:
     chance = ending_chance(new, old)
     near = shared and (nearness >= TOLD_COSINE or len(new.stems & old.stems) > 1)
     if chance >= TOLD_ENDED and near and _TOLD_END.search(new.words):
-        return Verdict(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS)
+        return Judgement(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS)
     one_matter = shared and (nearness >= OPPOSED_COSINE or not new.names.isdisjoint(old.names))
     if chance < (DOUBTED_ENDED if one_matter else SURELY_ENDED):
         return NO_EFFECT
     readings = load_contradiction_network().read([(old.words, text) for text in _asked_words(new)])
     if any(map(_denies, readings)) and new.at - old.at < CHANGE_OF_MIND:
-        return Verdict(Effect.CONTRADICTS)
+        return Judgement(Effect.CONTRADICTS)
     # What is only said again, with more to it, is taken for an end by one of the networks; but a plan is carried out.
     done = old.aspect is Aspect.PLAN and new.aspect is not Aspect.PLAN
     agreed = done or max(each.clash for each in readings) >= LEAST_CLASH
     ended = max(each.ended for each in readings)
     if not (agreed if chance >= SURELY_ENDED else ended >= OPPOSED_ENDED or chance + ended >= TOGETHER_ENDED):
         return NO_EFFECT
-    return Verdict(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS, chance)
+    return Judgement(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS, chance)
 
 
 def _denies(reading: PairReading) -> bool:
