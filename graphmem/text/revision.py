@@ -60,7 +60,7 @@ CHANGE_OF_MIND = timedelta(days=60)
 """Time after which another value of what changes rarely is taken for a change."""
 _TOLD_END = re.compile(
     r"\b(?:any ?more|no longer|stopped|quit|gave up|cancelled|called off|(?:is|are|was) over|(?:broke|split) up"
-    r"|postponed|put off|moved to|now on|sold|i meant|i was wrong|my mistake)\b",
+    r"|postponed|put off|moved to|now on|sold|(?P<wrong>i meant|i was wrong|sorry))\b",
     re.IGNORECASE,
 )
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
@@ -291,6 +291,9 @@ def _is_work(told: Revisable) -> bool:
 def _of_one_slot(new: Revisable, old: Revisable) -> Effect:
     """The effect of another value of an attribute that has one at a time."""
     assert new.slot is not None  # callers only
+    told = _TOLD_END.search(new.words)
+    if told is not None and told["wrong"]:
+        return Effect.CORRECTS
     if not changes_rarely(new.slot) or abs(new.at - old.at) >= CHANGE_OF_MIND:
         return Effect.ENDS
     (reading,) = load_contradiction_network().read([(old.words, new.words)])
