@@ -195,7 +195,9 @@ def surely_ended(new: Revisable, old: Revisable) -> Judgement:
     chance = ending_chance(new, old)
     near = shared and (nearness >= TOLD_COSINE or len(new.stems & old.stems) > 1)
     if chance >= TOLD_ENDED and near and _TOLD_END.search(new.words):
-        return Judgement(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS)
+        # Of two opposites "I don't love it any more" surely ends the one that it denies word by word.
+        surely = not new.compared.denies or old.stems <= new.stems
+        return Judgement(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS, 1.0 if surely else chance)
     one_matter = shared and (nearness >= OPPOSED_COSINE or not new.names.isdisjoint(old.names))
     if chance < (DOUBTED_ENDED if one_matter else SURELY_ENDED):
         return NO_EFFECT
