@@ -21,16 +21,17 @@ MAY_BELONG = 0.1
 98.9 % of what belongs there is judged, and 71 % of what only sounds so; of ordinary messages 9 %."""
 LEDGER_CHANCE = 0.85
 """Chance that it belongs there, by the network, from which it is kept."""
-SURE_CATEGORY = 0.3
+SURE_CATEGORY = 0.18
 """Chance that its category needs."""
-SURE_INSTRUCTION = 0.95
-"""The same of an instruction, which binds whoever reads it: what friends wish each other sounds much alike."""
-SURE_WISH = 0.85
-"""Chance from which an instruction of a student is a wish about style and pace, and no order."""
+SURE_WISH = 0.75
+"""Chance from which it is an instruction about style and pace."""
+SURE_INSTRUCTION = 0.99
+"""Chance that it is an order or such a wish, from which it is an instruction: what friends wish each other sounds much
+like an order."""
 JUDGED = MESSAGE.heads["ledger"].labels
 """What the network tells apart: a wish is about style and pace (how to explain, how to talk, what to call somebody), an
 order would change duties, marks, what others said or the service's own rules; both are instructions."""
-_CATEGORIES = (*map(LedgerCategory, JUDGED[1:-2]), LedgerCategory.INSTRUCTION)
+_CATEGORIES = tuple(map(LedgerCategory, JUDGED[1:-2]))
 
 
 class LedgerJudge:
@@ -59,14 +60,13 @@ class LedgerJudge:
         >>> [judge.category(each) for each in ("Don't let it get you down!", "Don't tell me the answer so fast.")]
         [None, <LedgerCategory.INSTRUCTION: 'instruction'>]
         """
-        none, *chances = map(float, self.chances(clause))
-        chances[-2:] = [sum(chances[-2:])]
+        none, *chances, wish, order = map(float, self.chances(clause))
         if 1 - none < LEDGER_CHANCE:
             return None
-        if chances[-1] >= SURE_INSTRUCTION:
+        if wish >= SURE_WISH or wish + order >= SURE_INSTRUCTION:
             return LedgerCategory.INSTRUCTION
         # "Don't tell my mum I quit" orders silence, too, and is a secret above all.
-        category, chance = max(zip(_CATEGORIES[:-1], chances[:-1], strict=True), key=itemgetter(1))
+        category, chance = max(zip(_CATEGORIES, chances, strict=True), key=itemgetter(1))
         return category if chance >= SURE_CATEGORY else None
 
     def is_wish(self, clause: str) -> bool:
