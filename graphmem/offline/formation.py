@@ -10,7 +10,6 @@ from graphmem.model import (
     Aspect,
     Entity,
     Heard,
-    LedgerCategory,
     MemoryKind,
     Modality,
     Note,
@@ -156,8 +155,7 @@ def extract(heard: Heard, reading: MessageAnalysis | None = None, reply: Message
     stands = [each for each in found if not retractions(doc.text[slice(*each.span)])]
     entries = reminders(heard, [each.span for each in stands], [each.scores for each in stands], names)
     if not heard.passes:
-        # Danger is told by a detector of its own, which has found none.
-        return Extraction(reminders=tuple(each for each in entries if each.category is not LedgerCategory.THREAT))
+        return Extraction(reminders=entries)
     if language_of(doc.text) not in ("", ENGLISH):
         kept = [_Kept(span) for span in chunks(doc)]
     elif heard.observed:

@@ -39,10 +39,10 @@ _STUCK = re.compile(
 )
 """A turn that gets no further; the head `work` hears as much in "so it is twice as wide"."""
 _CLOSING = {"greeting", "goodbye", "thanks"}
-_OF_COMPANION = {"memory", "companion"}
 _NEWS = {"told", "glad"}
 _TOLD = {"own", "story", "opinion"}
 _LEDGER = {"wish": "wish", "order": "wish", "promise": "promise", "secret": "secret", "debt": "promise"}
+_KEPT = frozenset(_LEDGER.values())
 
 # By what the message does; {sum} is what was reckoned. Nothing is asked back.
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
@@ -162,15 +162,21 @@ def replied(
         name, text = checked
         return _worded(name, messages, said, f"“{clean(text)}”")
     scores = (reading or encoder_network(1).analyse(doc.text)).scores
-    of_memory = remembered.asked_for is not AskedFor.OTHER and (asks or scores.likely("asks") in _OF_COMPANION)
-    if (not task and asks) or of_memory:
+    name = _act(doc, scores, task)
+    if name not in _KEPT and _asks_memory(asks, scores, remembered, task):
         answer = answer_from_memory(messages, remembered)
         if answer and (asks or answer != NOTHING):
             return answer
-    name = _act(doc, scores, task)
     reply = _worded(name, messages, said)
     related = earlier_statement(remembered) if name in _NEWS else ""
     return f"{reply} {related}" if related and not any(related in each for each in said[-3:]) else reply
+
+
+def _asks_memory(asks: bool, scores: HeadScores, remembered: Remembered, task: str) -> bool:
+    """Return whether a message may ask for what was said, which memory then answers if it can."""
+    heard = scores.likely("asks")
+    whole = remembered.asked_for is not AskedFor.OTHER and (asks or heard == "companion")
+    return (asks and not task) or heard == "memory" or whole
 
 
 def _foreign(doc: Doc) -> str:

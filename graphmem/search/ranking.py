@@ -53,7 +53,7 @@ NEWEST = 2
 """Most later statements on its subject that are shown with one."""
 PARTS_TOLD = 3
 """Most parts of a score that are reported as reasons."""
-STANDING_PARTS = {ProfilePart.NEED: 5, ProfilePart.IDENTITY: 5, ProfilePart.GOAL: 3}
+STANDING_PARTS = {ProfilePart.NEED: 3, ProfilePart.IDENTITY: 5, ProfilePart.GOAL: 3}
 """Most of each part of the standing profile."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""

@@ -31,7 +31,8 @@ like an order."""
 JUDGED = MESSAGE.heads["ledger"].labels
 """What the network tells apart: a wish is about style and pace (how to explain, how to talk, what to call somebody), an
 order would change duties, marks, what others said or the service's own rules; both are instructions."""
-_CATEGORIES = tuple(map(LedgerCategory, JUDGED[1:-2]))
+_CATEGORIES = tuple(None if name == LedgerCategory.THREAT else LedgerCategory(name) for name in JUDGED[1:-2])
+"""What an entry is kept under; danger is told by its own detector."""
 
 
 class LedgerJudge:
