@@ -14,7 +14,7 @@ from graphmem.errors import Conflict, GraphmemError, Locked, NotFound
 from graphmem.flows.ending import with_stems
 from graphmem.flows.uncertainty_plan import settled_sides, with_related
 from graphmem.language.encoder import read_now
-from graphmem.model import SHOWN_AT_WORK, UNSETTLED, Fact, Matrix, Memory, Session, Standing, Vector, Who
+from graphmem.model import SHOWN_AT_WORK, UNSETTLED, Fact, Matrix, Memory, Modality, Session, Standing, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, students, uncertainties
 from graphmem.store.changes import (
@@ -192,10 +192,11 @@ def standing_parts(found: Sequence[Memory], matrix: Matrix) -> dict[str, tuple[P
     """Return, by id, the memories that surely belong to a part of the standing profile, each with its chance.
 
     Embeddings find needs, the encoder knows them: of held-out ones both together find 51 %, 86 % of them rightly (an
-    embedding alone, where it is sure, 43 % and 82 %). What is shown at work is no need.
+    embedding alone, where it is sure, 43 % and 82 %). What is shown at work and how somebody felt is none.
     """
     parts = dict(zip((memory.id for memory in found), load_profile_model().of_statements(matrix), strict=True))
-    parts |= {memory.id: (ProfilePart.NONE, 0.0) for memory in found if memory.aspect in SHOWN_AT_WORK}
+    passing = (m for m in found if m.aspect in SHOWN_AT_WORK or m.modality is Modality.EMOTIONAL)
+    parts |= {memory.id: (ProfilePart.NONE, 0.0) for memory in passing}
     needs = [memory for memory in found if parts[memory.id][0] is ProfilePart.NEED]
     for memory, read in zip(needs, read_now([memory.content or "" for memory in needs]), strict=True):
         parts[memory.id] = ProfilePart.NEED, read.scores.chance("part", ProfilePart.NEED)
