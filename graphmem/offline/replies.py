@@ -42,7 +42,7 @@ _CLOSING = {"greeting", "goodbye", "thanks"}
 _NEWS = {"told", "glad"}
 _TOLD = {"own", "story", "opinion"}
 _LEDGER = {"wish": "wish", "order": "wish", "promise": "promise", "secret": "secret", "debt": "promise"}
-_KEPT = frozenset(_LEDGER.values())
+_ENTRIES = frozenset(_LEDGER.values())
 
 # By what the message does; {sum} is what was reckoned. Nothing is asked back.
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
@@ -163,7 +163,7 @@ def replied(
         return _worded(name, messages, said, f"“{clean(text)}”")
     scores = (reading or encoder_network(1).analyse(doc.text)).scores
     name = _act(doc, scores, task)
-    if name not in _KEPT and _asks_memory(asks, scores, remembered, task):
+    if name not in _ENTRIES and _asks_memory(asks, scores, remembered, task):
         answer = answer_from_memory(messages, remembered)
         if answer and (asks or answer != NOTHING):
             return answer

@@ -66,7 +66,7 @@ async def test_several_workers_respond_once(gm: Graphmem, ann: Pupil) -> None:
 async def test_a_belief_that_one_surprise_closes_is_not_closed_by_the_next(gm: Graphmem, ann: Pupil) -> None:
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
     await told(gm, ann, "I live in Rome.", at=at)
-    for day, text in enumerate(("I live in Paris now.", "I live in Oslo now."), start=1):
+    for day, text in enumerate(("I live in Paris now.", "We have moved from Paris to Oslo."), start=1):
         await surprises(gm, ann, text, Level.COGNITIVE_DISSONANCE, at=at + timedelta(days=day))
     assert await form_messages(gm, ann.session, await claimed(gm, ann)) == 2
     first, second = [await response_of(gm, ann.session, f"episode-{seq}") for seq in (2, 3)]
