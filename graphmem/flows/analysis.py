@@ -17,6 +17,13 @@ MOST_ROWS = 2_000
 _PARAMS = re.compile(r"^// params:[ \t]*(.*)$", re.MULTILINE)
 _PARAM = re.compile(r"(\w+): (\w+)")
 _LARGEST = 2**63
+_LOOKS = {
+    "str": "a text of at most 1,000 characters",
+    "int": "a whole number of 64 bits",
+    "float": "a number",
+    "map": "an object of numbers",
+    "datetime": "a moment like 2026-01-15T09:30:00Z",
+}
 
 
 @dataclass(frozen=True)
@@ -117,13 +124,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_LOOKS = {
-    "str": "a text of at most 1,000 characters",
-    "int": "a whole number of 64 bits",
-    "float": "a number",
-    "map": "an object of numbers",
-    "datetime": "a moment like 2026-01-15T09:30:00Z",
-}
 _FITS: Mapping[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str) and len(value) <= 1_000,
     "int": lambda value: isinstance(value, int) and not isinstance(value, bool) and -_LARGEST <= value < _LARGEST,

@@ -77,6 +77,17 @@ LINK_WEIGHTS: Mapping[EdgeType, float] = {
     EdgeType.ABSTRACTS: 0.3,
 }
 """How much an edge ties two memories together, relative to the others; what denies or ended the other does not."""
+T = TypeVar("T")
+PRUNED_LINKS = 3
+"""Links that a pruned memory leaves to its nearest neighbour, the strongest."""
+GROUPS_AT_ONCE = 8
+"""Groups of memories that a mind summarises in one question."""
+MODEL_QUESTIONS = 6
+"""Most questions that one compression asks a language model; rules summarise the remaining clusters."""
+MOST_STATEMENTS = 12
+"""Most statements that a summary holds so that they can be said again or ended: those it says, then the newest."""
+QUOTE_CHARACTERS = 4_000
+"""Most characters of the words that a summary keeps."""
 
 
 @dataclass(frozen=True)
@@ -438,20 +449,6 @@ def _measures(
     linked = sum(edge.weight for edge in edges if edge.from_id in own or edge.to_id in own)
     masses = list(own.values())
     return len(own), entropy(masses), sum(masses), linked
-
-
-T = TypeVar("T")
-
-PRUNED_LINKS = 3
-"""Links that a pruned memory leaves to its nearest neighbour, the strongest."""
-GROUPS_AT_ONCE = 8
-"""Groups of memories that a mind summarises in one question."""
-MODEL_QUESTIONS = 6
-"""Most questions that one compression asks a language model; rules summarise the remaining clusters."""
-MOST_STATEMENTS = 12
-"""Most statements that a summary holds so that they can be said again or ended: those it says, then the newest."""
-QUOTE_CHARACTERS = 4_000
-"""Most characters of the words that a summary keeps."""
 
 
 async def compress(

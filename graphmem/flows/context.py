@@ -80,6 +80,30 @@ EMBED_SECONDS = 0.25
 EMBED_BATCH = 4
 SNR = 500
 """Signal-to-noise ratio of a message that nothing has scored yet."""
+ASKS_MEMORY = 0.5
+"""Chance from which on a message asks for memories."""
+SURELY_OTHER = 0.9
+"""Chance from which on its question is surely about something else."""
+PART_ASKED_FOR = 0.6
+"""Chance from which on it asks for a part of the memories, and not for one thing: of 191 held-out questions for a part
+123 have it (135 are read so without a bound), of 1,718 for one thing 34 (65). Chosen on them."""
+EXTRA_CANDIDATES = 10
+"""Memories found by search that are weighed beyond those asked for."""
+EXPANSION_SEEDS = 5
+"""Best of them whose edges are followed."""
+FEW_WORDS = 3
+"""A question with fewer words of its own is read together with the message before it."""
+MAX_RECALLED = 100
+"""Most memories recalled at once."""
+MAX_BUDGET = 32_000
+"""Greatest token budget."""
+REACH = Reach(10, {each: max(LEAST_FACTOR, factor) for each, factor in RELIABILITY_FACTORS.items()})
+"""Most memories found along edges, and the share of an edge's weight that counts, as for memories."""
+STANDING = {LedgerCategory.THREAT: 1, LedgerCategory.FACT: 4}
+"""Ledger categories whose newest entries are always added after the surfaced ones, with the most of each; of critical
+facts only needs count."""
+STANDING_IMPORTANCE = 0.6
+"""Importance from which on an entry of these does; that of a doubted concern is less."""
 
 
 async def read_unformed(gm: Graphmem, session: Session) -> SearchIndex | None:
@@ -167,32 +191,6 @@ async def _embed(gm: Graphmem, index: SearchIndex) -> None:
         some = missing[start : start + EMBED_BATCH]
         vectors = await gm.embedder.embed([memory.content or "" for memory in some])
         await asyncio.to_thread(index.put_many, some, vectors)
-
-
-ASKS_MEMORY = 0.5
-"""Chance from which on a message asks for memories."""
-SURELY_OTHER = 0.9
-"""Chance from which on its question is surely about something else."""
-PART_ASKED_FOR = 0.6
-"""Chance from which on it asks for a part of the memories, and not for one thing: of 191 held-out questions for a part
-123 have it (135 are read so without a bound), of 1,718 for one thing 34 (65). Chosen on them."""
-EXTRA_CANDIDATES = 10
-"""Memories found by search that are weighed beyond those asked for."""
-EXPANSION_SEEDS = 5
-"""Best of them whose edges are followed."""
-FEW_WORDS = 3
-"""A question with fewer words of its own is read together with the message before it."""
-MAX_RECALLED = 100
-"""Most memories recalled at once."""
-MAX_BUDGET = 32_000
-"""Greatest token budget."""
-REACH = Reach(10, {each: max(LEAST_FACTOR, factor) for each, factor in RELIABILITY_FACTORS.items()})
-"""Most memories found along edges, and the share of an edge's weight that counts, as for memories."""
-STANDING = {LedgerCategory.THREAT: 1, LedgerCategory.FACT: 4}
-"""Ledger categories whose newest entries are always added after the surfaced ones, with the most of each; of critical
-facts only needs count."""
-STANDING_IMPORTANCE = 0.6
-"""Importance from which on an entry of these does; that of a doubted concern is less."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,12 @@ from graphmem.text.summary import summarised
 
 SHARED = ("content", "quote", "modality", "kind", "aspect", "valence", "slot_key", "content_hash")
 """Fields that a memory has in common with a statement of a summary."""
+SAME_WORDS = 0.6
+"""Share of the content words of a fact, or of a memory of the same message, from which a memory says it, too."""
+STEMMING = frozenset({MemoryRole.SAID, MemoryRole.BELIEF, MemoryRole.PROCEDURE, MemoryRole.EPISODE})
+"""Roles of memories that end with the statements they repeat; a lesson groups others."""
+ENDING_FIELDS = ("invalid_at", "reliability")
+"""Fields by which a memory ends."""
 
 
 def as_memory(summary: Memory, statement: MergedStatement) -> Memory:
@@ -108,15 +114,6 @@ def _mean_vector(vectors: Sequence[Vector]) -> Vector:
     mean = np.mean(np.stack(vectors), axis=0)
     unit: Vector = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
     return unit
-
-
-SAME_WORDS = 0.6
-"""Share of the content words of a fact, or of a memory of the same message, from which a memory says it, too."""
-STEMMING = frozenset({MemoryRole.SAID, MemoryRole.BELIEF, MemoryRole.PROCEDURE, MemoryRole.EPISODE})
-"""Roles of memories that end with the statements they repeat; a lesson groups others."""
-
-ENDING_FIELDS = ("invalid_at", "reliability")
-"""Fields by which a memory ends."""
 
 
 def with_stems(changes: Changes, known: SearchIndex, *, by_words: bool = True) -> Changes:

@@ -65,6 +65,12 @@ FIRST_SHIFT = 5
 """The first message of a student that may be a paradigm shift."""
 LITTLE_KNOWN = 4
 """Turns of a student after which a signal alone may be a paradigm shift (spec 5)."""
+OPENER_ROW = 1
+"""Row of the opener among the embeddings of the incoming texts."""
+SURELY_WORK = 0.7
+"""Chance from which on a message is school work, and tells nothing of a life: 75 of 100 messages of tutoring have it,
+and none of 116 life events."""
+Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
 
 
 @dataclass(frozen=True)
@@ -305,10 +311,6 @@ def stacked_vectors(messages: Sequence[Message], dimension: int) -> Matrix:
     return np.stack(rows) if rows else np.zeros((0, dimension), dtype=np.float32)
 
 
-OPENER_ROW = 1
-"""Row of the opener among the embeddings of the incoming texts."""
-
-
 @dataclass(frozen=True)
 class Incoming:
     """A message as the app sent it.
@@ -359,13 +361,6 @@ def messages_of(attempt: TurnAttempt, vectors: Matrix) -> tuple[Message, tuple[M
     if incoming.reply is None:
         return message, opener, None
     return message, opener, Message(Author.COMPANION, incoming.reply, incoming.at, vectors[-1])
-
-
-SURELY_WORK = 0.7
-"""Chance from which on a message is school work, and tells nothing of a life: 75 of 100 messages of tutoring have it,
-and none of 116 life events."""
-
-Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
 
 
 @dataclass(frozen=True)

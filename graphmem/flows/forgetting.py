@@ -27,6 +27,8 @@ TELLING_SHARE = 0.5
 """Share of a matter's content words from which a text tells it."""
 LEAST_WORDS = 2
 """Fewest content words that a text which tells a matter shares with it."""
+SUBJECTS = ("text", "actual")
+"""What the payload of a job is about: the message itself."""
 
 
 async def forget_memory(gm: Graphmem, session: Session, memory_id: str) -> Erased:
@@ -276,10 +278,6 @@ def _left_of(matter: Matter, memory: Memory) -> Memory | None:
     content, quote = without(matter, memory.content or ""), without(matter, memory.quote or "")
     kept = tuple(each for each, told in parts if not matter.is_told_by(told))
     return replace(after, content=content, quote=quote or None, statements=kept) if content else None
-
-
-SUBJECTS = ("text", "actual")
-"""What the payload of a job is about: the message itself."""
 
 
 def changed_payload(matter: Matter, payload: dict[str, Any]) -> dict[str, Any] | None:

@@ -95,6 +95,34 @@ from graphmem.text.reminders import is_quoted
 from graphmem.text.revision import NO_EFFECT, RATHER_ENDED, Effect, Judgement, Revisable, ending_chance, judgement
 from graphmem.text.stems import is_past
 
+TENTATIVE = 0.5
+"""Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
+STRENGTH = 0.5
+"""Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
+CANDIDATES = 12
+"""Nearest memories that a new statement is compared with."""
+END_EFFECTS = (Effect.ENDS, Effect.CORRECTS, Effect.OUTDATES)
+"""Effects that close a memory, or mark it as holding in part."""
+RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
+"""Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
+MAX_KNOWN, MAX_ENTRIES, MAX_FACTS = 15, 8, 4
+"""Most known memories, ledger entries and facts that a mind is shown with some messages."""
+_Touched = tuple[Memory, Effect]
+LINKED_EFFECTS = {
+    LinkKind.REFINES: Effect.REFINES,
+    LinkKind.ENDS: Effect.ENDS,
+    LinkKind.SETTLES: Effect.ENDS,
+    LinkKind.CONTRADICTS: Effect.CONTRADICTS,
+}
+RELATED = 0.5
+"""Cosine from which two memories are related, and the weight of that edge."""
+REFINED = 0.7
+"""Cosine from which a belief that says more refines one that says less."""
+MAX_RELATED = 3
+"""Most memories a new one is related to by likeness."""
+REMINDED = timedelta(days=7)
+"""Likeness over so long a time is being reminded."""
+
 
 @dataclass(frozen=True)
 class MessageScores:
@@ -183,12 +211,6 @@ class Reading:
     clarifies: tuple[Note, Marked] | None = None
 
 
-TENTATIVE = 0.5
-"""Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
-STRENGTH = 0.5
-"""Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
-
-
 def new_memory(reading: Reading, note: Note, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID) -> Memory:
     """Return the memory of one note; `place` is its number among the new ones of its source."""
     scores, source, heard = reading.scores, reading.source, reading.heard
@@ -250,16 +272,6 @@ def reinforced_memory(memory: Memory, reading: Reading) -> Memory:
         last_reinforced_at=reading.source.at,
         source_refs=refs,
     )
-
-
-CANDIDATES = 12
-"""Nearest memories that a new statement is compared with."""
-END_EFFECTS = (Effect.ENDS, Effect.CORRECTS, Effect.OUTDATES)
-"""Effects that close a memory, or mark it as holding in part."""
-RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
-"""Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
-MAX_KNOWN, MAX_ENTRIES, MAX_FACTS = 15, 8, 4
-"""Most known memories, ledger entries and facts that a mind is shown with some messages."""
 
 
 def known_items(
@@ -363,9 +375,6 @@ class _Comparison:
         """Return whether the networks know such statements: of students to a tutor, not of the subject matter."""
         matter = self.note.kind is MemoryKind.CONCEPT and memory.kind is MemoryKind.CONCEPT
         return not (self.reading.heard.observed or matter)
-
-
-_Touched = tuple[Memory, Effect]
 
 
 def _surest(judged: Sequence[tuple[Memory, Judgement]]) -> list[_Touched]:
@@ -663,14 +672,6 @@ def _named_twin(reading: Reading, note: Note, marked: Marked, formed: _Formed, k
     return known.find(marked.content_hash)
 
 
-LINKED_EFFECTS = {
-    LinkKind.REFINES: Effect.REFINES,
-    LinkKind.ENDS: Effect.ENDS,
-    LinkKind.SETTLES: Effect.ENDS,
-    LinkKind.CONTRADICTS: Effect.CONTRADICTS,
-}
-
-
 def _follow_links(formed: _Formed, reading: Reading, known: SearchIndex) -> None:
     """Apply the effects that notes name; on what is no memory, a ledger entry or a fact, only its end has one."""
     new = {each.memory.id: each.memory for each in formed.new}
@@ -773,16 +774,6 @@ def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
     """Return the memories that contradict each other, but for those that have ended."""
     sides = (i for each in doubts for i in (each.uncertainty.a_id, each.uncertainty.b_id))
     return [i for i in dict.fromkeys(sides) if i is not None and i not in ended]
-
-
-RELATED = 0.5
-"""Cosine from which two memories are related, and the weight of that edge."""
-REFINED = 0.7
-"""Cosine from which a belief that says more refines one that says less."""
-MAX_RELATED = 3
-"""Most memories a new one is related to by likeness."""
-REMINDED = timedelta(days=7)
-"""Likeness over so long a time is being reminded."""
 
 
 def revision_edges(ended: Iterable[Ended]) -> Iterator[NewEdge]:

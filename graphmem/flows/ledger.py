@@ -50,6 +50,13 @@ TRIGGER_LIMIT = 100
 """Characters of a trigger."""
 LATEST = 9000
 """Year before which an entry must expire."""
+NOTE_CHARACTERS = 2_000
+"""Most characters of the note on a false alarm."""
+MOST_WEEKS = 104
+MOST_CONCERNS = 200
+"""Most concerns that an auditor is shown at once."""
+DOUBTED_IMPORTANCE = 0.5
+"""Importance of the entry of a concern that is only worrying, or that the second opinion speaks against."""
 
 
 @dataclass(frozen=True)
@@ -264,15 +271,6 @@ def _check_expiry(value: datetime | None, now: datetime) -> None:
         raise InvalidInput(f"expiresAt must lie before the year {LATEST}: leave it out for what never expires.")
     if value <= now:
         raise InvalidInput("expiresAt is past: send a moment in the future, or nothing for what never expires.")
-
-
-NOTE_CHARACTERS = 2_000
-"""Most characters of the note on a false alarm."""
-MOST_WEEKS = 104
-MOST_CONCERNS = 200
-"""Most concerns that an auditor is shown at once."""
-DOUBTED_IMPORTANCE = 0.5
-"""Importance of the entry of a concern that is only worrying, or that the second opinion speaks against."""
 
 
 def decided_danger(heard: Danger | None, told: Danger | None, *, judged: bool) -> Danger | None:

@@ -53,6 +53,8 @@ EVENTS_SECONDS = 1.0
 """Seconds after which `memoryEvents` tells of a change at the latest, by whichever process."""
 MOST_STREAMS = 16
 """Most streams of one student that a process serves at once."""
+Happened = tuple[MemoryEventKind, str]
+"""What happened, and the id of the memory or concern."""
 
 
 @dataclass(frozen=True)
@@ -190,10 +192,6 @@ async def surfaced_again(gm: Graphmem, session: Session, ids: Sequence[str]) -> 
     """Return the ledger entries that surfaced in a turn, by their ids."""
     kept = {each.entry.id: each.entry for each in (await open_memories(gm, session)).ledger}
     return [kept[i] for i in ids if i in kept]
-
-
-Happened = tuple[MemoryEventKind, str]
-"""What happened, and the id of the memory or concern."""
 
 
 async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[MemoryEvent, None]:

@@ -58,8 +58,6 @@ SUCCESS = {
 """Mastery that an outcome speaks for."""
 SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
 """The published curve; `docs/world.md` lists its parameters."""
-
-
 MOST_EVIDENCE = 20
 """Most memories that are reported as evidence of a concept's practice."""
 WELL_ENOUGH = 0.3
@@ -68,6 +66,14 @@ NOTES_CHARACTERS = 2_000
 """Longest notes on a concept."""
 DAYS_AHEAD = 365
 """Most days that are looked ahead."""
+FRESH_SECONDS = 1.0
+"""Seconds for which a cached world and overlay are used without checking their versions."""
+EMBEDDED_AT_ONCE = 256
+"""Concepts whose meaning is embedded at once."""
+WORDS_JUDGED = 2
+"""Words of the shortest piece of a reply that is judged, and shown, before what follows it is known."""
+LOOKED_BACK = 80
+"""Characters of a reply before a sentence that are read with it, so that no name is cut in two."""
 
 
 def retained(history: Sequence[Practice]) -> Retained | None:
@@ -404,16 +410,6 @@ async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str 
     known = {each.concept.id: each for each in await overlays.list_held(gm.graph, who, shown)}
     items = tuple(await progress_of(gm, who, [known[id] for id in shown if id in known]))
     return ProgressPage(items, len(ids), ids[start + first - 1] if start + first < len(ids) else None)
-
-
-FRESH_SECONDS = 1.0
-"""Seconds for which a cached world and overlay are used without checking their versions."""
-EMBEDDED_AT_ONCE = 256
-"""Concepts whose meaning is embedded at once."""
-WORDS_JUDGED = 2
-"""Words of the shortest piece of a reply that is judged, and shown, before what follows it is known."""
-LOOKED_BACK = 80
-"""Characters of a reply before a sentence that are read with it, so that no name is cut in two."""
 
 
 async def fog_of(gm: Graphmem, who: Who, versions: tuple[int, int] | None = None) -> Fog:

@@ -13,8 +13,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, GraphmemError, Locked, NotFound
 from graphmem.flows.ending import with_stems
 from graphmem.flows.uncertainty_plan import settled_sides, with_related
-from graphmem.language.encoder import read_now
-from graphmem.model import SHOWN_AT_WORK, UNSETTLED, Fact, Matrix, Memory, Modality, Session, Standing, Vector, Who
+from graphmem.model import UNSETTLED, Fact, Matrix, Memory, Session, Standing, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, students, uncertainties
 from graphmem.store.changes import (
@@ -27,10 +26,8 @@ from graphmem.store.changes import (
 from graphmem.store.jobs import Finished
 from graphmem.store.memories import LoadedMemory, MemoriesState
 from graphmem.text.doc import doc_of
-from graphmem.text.profile import ProfilePart, load_profile_model
+from graphmem.text.profile import standing_parts
 
-SURE_PART = {ProfilePart.NEED: 0.6, ProfilePart.IDENTITY: 0.7, ProfilePart.GOAL: 0.7}
-"""Chance from which on a statement belongs into a part of the standing profile."""
 MIN_WEIGHT = 0.5
 """Weight an edge needs to be followed."""
 USED_MARGIN = timedelta(minutes=15)
@@ -186,21 +183,6 @@ def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) 
     for memory in found:
         held.parts.pop(memory.id, None)
     held.parts.update(parts)
-
-
-def standing_parts(found: Sequence[Memory], matrix: Matrix) -> dict[str, tuple[ProfilePart, float]]:
-    """Return, by id, the memories that surely belong to a part of the standing profile, each with its chance.
-
-    Embeddings find needs, the encoder knows them: of held-out ones both together find 51 %, 86 % of them rightly (an
-    embedding alone, where it is sure, 43 % and 82 %). What is shown at work and how somebody felt is none.
-    """
-    parts = dict(zip((memory.id for memory in found), load_profile_model().of_statements(matrix), strict=True))
-    passing = (m for m in found if m.aspect in SHOWN_AT_WORK or m.modality is Modality.EMOTIONAL)
-    parts |= {memory.id: (ProfilePart.NONE, 0.0) for memory in passing}
-    needs = [memory for memory in found if parts[memory.id][0] is ProfilePart.NEED]
-    for memory, read in zip(needs, read_now([memory.content or "" for memory in needs]), strict=True):
-        parts[memory.id] = ProfilePart.NEED, read.scores.chance("part", ProfilePart.NEED)
-    return {i: (part, chance) for i, (part, chance) in parts.items() if chance >= SURE_PART.get(part, 1.0)}
 
 
 def known_readings(gm: Graphmem, who: Who) -> dict[str, object]:

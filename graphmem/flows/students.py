@@ -55,10 +55,39 @@ from graphmem.validation import (
 
 INTEGRITY_SECONDS = 1.0
 """Seconds after which a write is taken into the integrity hash."""
-
 log = logging.getLogger(__name__)
-
 NO_STUDENT = "There is no such student: enrol the student first."
+SERVICE_TOKEN_DAYS = 365.0
+"""Days after which a service token expires."""
+MOST_TOKENS = 1_000
+"""Most service tokens of an institution that are listed."""
+USE_STEP = timedelta(hours=1)
+"""Longest time for which the use of a token is not noted anew."""
+REVOKED = "This token was revoked: make a new one with `graphmem token --service NAME`."
+PASSWORD_TRIES = 5
+"""Wrong passwords of a caller for a student before waiting."""
+PASSWORD_WAIT, LONGEST_PASSWORD_WAIT = 60.0, 3600.0
+"""Seconds to wait after too many wrong passwords, doubled with each further one, and at most."""
+PASSWORD_TRIES_ALL = 50
+"""Wrong passwords of all callers for a student before a caller unknown to it has to wait."""
+SESSIONS_AT_ONCE = 20
+"""Sessions of a student at once; of more the one not used for longest ends."""
+LOCAL = "local"
+"""Caller of a process of one's own, such as a command."""
+NOT_OPENED = "The password is wrong or there is no such student."
+NAME_CHARACTERS, PERSONA_CHARACTERS, MOST_EXPERTISE = 100, 2_000, 50
+"""Characters of a companion's name or a concept, of its persona, and most concepts."""
+COMPANION = Companion(
+    name=NO_NAME,
+    persona="A patient tutor who asks before telling, builds on what the student already knows and keeps it short.",
+    tolerance=0.5,
+)
+LONGEST_STEP = timedelta(minutes=1)
+"""Longest time between two renewals of a session that is used all the time."""
+NODES_AT_ONCE = 1_000
+"""Most nodes of each kind that one transaction deletes."""
+TAKEN_UP_AFTER = timedelta(minutes=5)
+"""Age from which an erasure that another process began is taken for cut short."""
 
 
 async def verify_integrity(gm: Graphmem, who: Who) -> Integrity:
@@ -119,16 +148,6 @@ async def keep_up_forever(gm: Graphmem) -> None:
             await keep_up(gm, gm.graph.noted.pop())
         if ends:
             return
-
-
-SERVICE_TOKEN_DAYS = 365.0
-"""Days after which a service token expires."""
-
-MOST_TOKENS = 1_000
-"""Most service tokens of an institution that are listed."""
-USE_STEP = timedelta(hours=1)
-"""Longest time for which the use of a token is not noted anew."""
-REVOKED = "This token was revoked: make a new one with `graphmem token --service NAME`."
 
 
 async def issue_token(
@@ -194,40 +213,6 @@ async def check_not_revoked(gm: Graphmem, caller: Caller) -> None:
     if used_at is None or now - used_at >= USE_STEP:
         await students.touch_token(gm.graph, caller.institution, caller.token_id, now)
     gm.valid_tokens[caller.token_id] = True
-
-
-PASSWORD_TRIES = 5
-"""Wrong passwords of a caller for a student before waiting."""
-
-PASSWORD_WAIT, LONGEST_PASSWORD_WAIT = 60.0, 3600.0
-"""Seconds to wait after too many wrong passwords, doubled with each further one, and at most."""
-
-PASSWORD_TRIES_ALL = 50
-"""Wrong passwords of all callers for a student before a caller unknown to it has to wait."""
-
-SESSIONS_AT_ONCE = 20
-"""Sessions of a student at once; of more the one not used for longest ends."""
-
-LOCAL = "local"
-"""Caller of a process of one's own, such as a command."""
-NOT_OPENED = "The password is wrong or there is no such student."
-
-NAME_CHARACTERS, PERSONA_CHARACTERS, MOST_EXPERTISE = 100, 2_000, 50
-"""Characters of a companion's name or a concept, of its persona, and most concepts."""
-
-COMPANION = Companion(
-    name=NO_NAME,
-    persona="A patient tutor who asks before telling, builds on what the student already knows and keeps it short.",
-    tolerance=0.5,
-)
-
-
-LONGEST_STEP = timedelta(minutes=1)
-"""Longest time between two renewals of a session that is used all the time."""
-NODES_AT_ONCE = 1_000
-"""Most nodes of each kind that one transaction deletes."""
-TAKEN_UP_AFTER = timedelta(minutes=5)
-"""Age from which an erasure that another process began is taken for cut short."""
 
 
 async def enrol(

@@ -65,6 +65,9 @@ STRATEGIES = {
     "self_reflect": Strategy.SELF_REFLECT,
 }
 """Strategy that each action suggests; the first action taken counts."""
+VERDICT_CHARACTERS = 2_000
+"""Most characters of the note on a surprise."""
+LEVELS = tuple(Level)
 
 
 def with_response(changes: Changes, reading: Reading, known: SearchIndex) -> Changes:
@@ -185,11 +188,6 @@ def _actions(
         yield SurpriseAction("queue_questions", questions=tuple(each.text for each in changes.questions))
     if reading.teach is not None:
         yield SurpriseAction("self_reflect", reflection=reading.teach.content)
-
-
-VERDICT_CHARACTERS = 2_000
-"""Most characters of the note on a surprise."""
-LEVELS = tuple(Level)
 
 
 async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:

@@ -35,6 +35,14 @@ UNIQUE: Mapping[str, Sequence[Sequence[str]]] = {
     "Usage": (("day", "kind", "prompt"),),
 }
 """Properties that no two nodes of a kind may share; of other kinds it is the id."""
+PIECE = 64 * 1024
+"""Characters from which a piece of the document is given out."""
+EXPORT_TRIES = 3
+"""How often a document is begun again, because the student was changed meanwhile."""
+EMBEDDED_TOGETHER = 256
+"""Texts that are embedded at once."""
+NAMED = 5
+"""Unknown concepts that an error names."""
 
 
 @dataclass(frozen=True)
@@ -304,18 +312,6 @@ def _refusal(what: str, faults: Sequence[str]) -> str:
     named = "; ".join(faults[:MOST_FAULTS])
     more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
     return f"{what}, so nothing was imported: {named}{more}."
-
-
-PIECE = 64 * 1024
-"""Characters from which a piece of the document is given out."""
-EXPORT_TRIES = 3
-"""How often a document is begun again, because the student was changed meanwhile."""
-
-
-EMBEDDED_TOGETHER = 256
-"""Texts that are embedded at once."""
-NAMED = 5
-"""Unknown concepts that an error names."""
 
 
 async def export_pieces(gm: Graphmem, session: Session) -> AsyncIterator[str]:

@@ -70,6 +70,14 @@ from graphmem.text.safety import is_careful
 from graphmem.validation import CLOCK_SKEW, MESSAGE_LIMIT, checked_id, checked_new_id, checked_text, checked_time
 
 T = TypeVar("T")
+CONFLICT_RETRIES = 5
+"""Times a turn is tried again when another was first."""
+MOST_USED = 100
+"""Most memories that an app's reply can be built on."""
+TURN_QUESTIONS = 2
+"""Most questions that a turn asks a language model."""
+TOKEN_BYTES = 4
+"""About the bytes of a token of a context."""
 
 
 async def _clear_doubt(gm: Graphmem, fog: Fog, woven: Woven) -> tuple[Woven, ...]:
@@ -196,17 +204,6 @@ def with_help(answer: Answer[Response], help_text: str) -> Answer[Response]:
         return answer
     told = replace(reply, text=f"{reply.text.rstrip()} {help_text}", embedding=None, doc=None)
     return replace(answer, value=replace(answer.value, reply=told))
-
-
-CONFLICT_RETRIES = 5
-"""Times a turn is tried again when another was first."""
-
-MOST_USED = 100
-"""Most memories that an app's reply can be built on."""
-TURN_QUESTIONS = 2
-"""Most questions that a turn asks a language model."""
-TOKEN_BYTES = 4
-"""About the bytes of a token of a context."""
 
 
 async def handle_turn(

@@ -307,6 +307,7 @@ def _leaned_on(talk: Sequence[Message]) -> str:
     if not talk:
         return ""
     last = talk[-1]
+    # Every other reply is embedded, since what follows is compared with it.
     offline = last.author is Author.COMPANION and last.embedding is None
     return last_question(last.text) if offline else last.text
 

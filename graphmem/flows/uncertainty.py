@@ -80,6 +80,21 @@ from graphmem.validation import checked_as_of, checked_id, checked_share, checke
 
 NEAREST_BELIEFS = 12
 """Nearest memories that a message is compared with."""
+DETAIL_CHARACTERS = 2_000
+"""Longest detail of a resolution, and longest description of an action."""
+STATEMENT_CHARACTERS = 2_000
+"""Longest memory that the student puts in the place of another."""
+MOST_CHECKED = 100
+"""Most memories that an action rests on."""
+NEAREST_REPLACED = 12
+"""Nearest memories that a correction is compared with."""
+STATED = 1.0
+"""Confidence of a student's explicit statement about a memory that is shown."""
+KEPT_FROM_OLD = (
+    *("modality", "kind", "domain", "speaker", "salience", "strength", "snr", "passes", "importance"),
+    *("slot_key", "aspect", "slot", "utc_offset"),
+)
+"""Fields that what the student puts in the place of a memory has from it."""
 
 
 @dataclass(frozen=True)
@@ -191,18 +206,6 @@ def _is_held_belief(memory: Memory, said: Revisable) -> bool:
     told = memory.role is MemoryRole.SAID and memory.is_own_word
     belief = memory.kind in (MemoryKind.TRAIT, MemoryKind.CONCEPT)
     return told and belief and memory.invalid_at is None and memory.timestamp < said.at
-
-
-DETAIL_CHARACTERS = 2_000
-"""Longest detail of a resolution, and longest description of an action."""
-STATEMENT_CHARACTERS = 2_000
-"""Longest memory that the student puts in the place of another."""
-MOST_CHECKED = 100
-"""Most memories that an action rests on."""
-NEAREST_REPLACED = 12
-"""Nearest memories that a correction is compared with."""
-STATED = 1.0
-"""Confidence of a student's explicit statement about a memory that is shown."""
 
 
 async def list_uncertainties(
@@ -464,13 +467,6 @@ def _replaced_by(held: OpenMemories, old: Memory, new: New) -> list[Memory]:
         if came in (Effect.ENDS, Effect.CONTRADICTS):
             found.append(each)
     return found
-
-
-KEPT_FROM_OLD = (
-    *("modality", "kind", "domain", "speaker", "salience", "strength", "snr", "passes", "importance"),
-    *("slot_key", "aspect", "slot", "utc_offset"),
-)
-"""Fields that what the student puts in the place of a memory has from it."""
 
 
 def _stated_memory(

@@ -93,8 +93,6 @@ _ASKING = {
     UncertaintyType.AMBIGUOUS: "By the way, you said {}: what was that about?",
 }
 """Questions about a memory in doubt alone, for another reason than that it may be outdated."""
-
-
 _KIND_RANKS = {MemoryKind.EPISODE: 0, MemoryKind.CONCEPT: 1, MemoryKind.TRAIT: 2}
 SUPPORTING = (EdgeType.SUPPORTS, EdgeType.REFINES, EdgeType.RELATES_TO, EdgeType.ABSTRACTS)
 """Relationships along which a resolution changes neighbouring memories."""
@@ -106,6 +104,44 @@ MOST_RELATED = 10
 """Most neighbours of one side that change, strongest edges first."""
 MOST_RELATIONSHIPS = 10
 """Pairs of relationships that a cycle looks at."""
+SAME_MATTER = 0.5
+"""Cosine from which two statements may be about one matter."""
+NEAR_COMPARED = 8
+"""Nearest memories among which candidates are looked for."""
+MOST_CANDIDATES = 2
+"""Candidates of one statement, the nearest."""
+CONTRADICTORY = 0.75
+"""Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
+OPPOSITE_FEELING = 0.3
+"""Difference of valence from which two feelings of opposite sign part two statements."""
+_NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
+DETECTION_SECONDS = 0.6
+"""Seconds that a turn gives to detection once there is a candidate; formation or drift finds what takes longer."""
+OWN_ENOUGH = 0.5
+"""Chance from which a message is about the student, so that it may contradict memories where it fills no slot."""
+COOL_DOWN = timedelta(minutes=30)
+"""Time between two cycles of one student that nobody asked for."""
+FEWEST, MOST = 10, 20
+"""Memories looked at in a cycle; a tolerant companion looks at fewer."""
+POOL = 100
+"""Newest memories, and memories drawn by lot, that a cycle chooses from."""
+NEIGHBOURS = 4
+"""Nearest memories that each is compared with."""
+LIKELY_CHANGED = 0.5
+"""Chance that the older statement has ended from which a verdict of change is followed."""
+MOST_PAIRS = 40
+"""Pairs judged in one cycle, the nearest."""
+STALE_AFTER = timedelta(days=365)
+"""Time since it was last said after which an attribute may have another value: a home, a school, a favourite."""
+UNCONFIRMED_AFTER = timedelta(days=30)
+"""Time after which an inferred, never stated memory is in doubt, where nothing rests on it."""
+MOST_LONE_DOUBTS = 2
+"""New ones in a drift cycle."""
+_LONE_REASONS = {
+    UncertaintyType.UNVERIFIED: "It was inferred, and the student has not said so.",
+    UncertaintyType.STALE: "It was said long ago, and may be otherwise by now.",
+    UncertaintyType.AMBIGUOUS: "It does not say what it is about.",
+}
 
 
 def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
@@ -708,49 +744,6 @@ def _edge_doubt(older: Edge, newer: Edge, now: datetime) -> Uncertainty:
         a_edge=RelationshipSide(older.type, older.to_id),
         b_edge=RelationshipSide(newer.type, newer.to_id),
     )
-
-
-SAME_MATTER = 0.5
-"""Cosine from which two statements may be about one matter."""
-NEAR_COMPARED = 8
-"""Nearest memories among which candidates are looked for."""
-MOST_CANDIDATES = 2
-"""Candidates of one statement, the nearest."""
-CONTRADICTORY = 0.75
-"""Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
-OPPOSITE_FEELING = 0.3
-"""Difference of valence from which two feelings of opposite sign part two statements."""
-
-_NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
-
-
-DETECTION_SECONDS = 0.6
-"""Seconds that a turn gives to detection once there is a candidate; formation or drift finds what takes longer."""
-OWN_ENOUGH = 0.5
-"""Chance from which a message is about the student, so that it may contradict memories where it fills no slot."""
-COOL_DOWN = timedelta(minutes=30)
-"""Time between two cycles of one student that nobody asked for."""
-FEWEST, MOST = 10, 20
-"""Memories looked at in a cycle; a tolerant companion looks at fewer."""
-POOL = 100
-"""Newest memories, and memories drawn by lot, that a cycle chooses from."""
-NEIGHBOURS = 4
-"""Nearest memories that each is compared with."""
-LIKELY_CHANGED = 0.5
-"""Chance that the older statement has ended from which a verdict of change is followed."""
-MOST_PAIRS = 40
-"""Pairs judged in one cycle, the nearest."""
-STALE_AFTER = timedelta(days=365)
-"""Time since it was last said after which an attribute may have another value: a home, a school, a favourite."""
-UNCONFIRMED_AFTER = timedelta(days=30)
-"""Time after which an inferred, never stated memory is in doubt, where nothing rests on it."""
-MOST_LONE_DOUBTS = 2
-"""New ones in a drift cycle."""
-_LONE_REASONS = {
-    UncertaintyType.UNVERIFIED: "It was inferred, and the student has not said so.",
-    UncertaintyType.STALE: "It was said long ago, and may be otherwise by now.",
-    UncertaintyType.AMBIGUOUS: "It does not say what it is about.",
-}
 
 
 def revisable(memory: Memory, vector: Vector | None, slot: str | None = None, slot_key: str | None = None) -> Revisable:

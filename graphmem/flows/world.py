@@ -38,6 +38,22 @@ FAULTS_TOLD = 20
 """Most faults that one error names."""
 LEAST_SIMILARITY = 0.7
 """Least similarity, (1 + cosine) / 2, of a concept found by its embedding alone."""
+WRITTEN_AT_ONCE = 2_000
+"""Concepts or edges that one transaction writes."""
+EMBEDDINGS_AT_ONCE = 500
+"""Concepts whose embeddings one transaction writes."""
+MOST_FOUND = 200
+"""Most concepts that a search finds."""
+SEARCH_LIMIT = 500
+"""Most characters of a search."""
+LINKS = {
+    "prerequisites": WorldEdgeType.PREREQUISITE_OF,
+    "parts": WorldEdgeType.PART_OF,
+    "related": WorldEdgeType.RELATED_TO,
+}
+"""Columns of a CSV file that name other concepts, from which an edge leads to the concept of the line."""
+COLUMNS = ("id", "name", "aliases", "description", "domain", "grade", "misconceptions", *LINKS)
+"""Columns of a CSV file; all but the first two may be missing, and several values are separated by `|`."""
 
 
 @dataclass(frozen=True)
@@ -235,26 +251,6 @@ def _cycles(after: World) -> list[str]:
             way = " -> ".join(repr(id) for id in e.args[1])
             faults.append(f"A concept is {called}: {way}: remove one of these edges.")
     return faults
-
-
-WRITTEN_AT_ONCE = 2_000
-"""Concepts or edges that one transaction writes."""
-EMBEDDINGS_AT_ONCE = 500
-"""Concepts whose embeddings one transaction writes."""
-MOST_FOUND = 200
-"""Most concepts that a search finds."""
-SEARCH_LIMIT = 500
-"""Most characters of a search."""
-
-
-LINKS = {
-    "prerequisites": WorldEdgeType.PREREQUISITE_OF,
-    "parts": WorldEdgeType.PART_OF,
-    "related": WorldEdgeType.RELATED_TO,
-}
-"""Columns of a CSV file that name other concepts, from which an edge leads to the concept of the line."""
-COLUMNS = ("id", "name", "aliases", "description", "domain", "grade", "misconceptions", *LINKS)
-"""Columns of a CSV file; all but the first two may be missing, and several values are separated by `|`."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationInfo, WithJsonSchema,
 from graphmem.language.encoder import named_in
 from graphmem.llm.fields import TextList, filled, line, share
 from graphmem.llm.memory_prompt import TalkLine, talk_lines
+from graphmem.llm.names import names_in
 from graphmem.llm.quotes import Passage
 from graphmem.model import (
     Aspect,
@@ -70,7 +71,6 @@ _LINK = re.compile(r"\b([a-z]+)\W+(n?)(\d{1,4})\b(?!-)")
 _WHEN = re.compile(r"\b(from|until|due)\W+(\d{4})-(\d\d)(?:-(\d\d))?")
 _THE_STUDENT = "student"
 _MONTH_NAME = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-_CAPITAL_WORDS = re.compile(r"(?<=[\w,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _ANY_DATE = re.compile(
     r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b\d{4}-\d\d(?:-\d\d)?\b"
     rf"|\b(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:of )?{_MONTH_NAME}(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?"
@@ -199,11 +199,7 @@ class NotedTalk:
         digits = {int(each) for each in re.findall(r"\d{1,9}", dated)}
         if any(each.value not in self.numbers for each in named) and not digits <= self.numbers:
             return False
-        names = [entity.name for entity in named_in(dated) if entity.name[:1].isupper()]
-        # Words with a capital may be a name that the encoder does not know: "a 4 year old Labrador".
-        capitals = frozenset(Doc(dated).capitals)
-        names += [each for each in _CAPITAL_WORDS.findall(dated) if capitals.issuperset(each.split())]
-        return all(map(self._names, names))
+        return all(self._names(name) for name in names_in(dated) if name[:1].isupper())
 
     def _names(self, name: str) -> bool:
         """True if the talk has the words of a name, or their initials."""

@@ -9,8 +9,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
 
-from graphmem.language.encoder import named_in
 from graphmem.llm.fields import NumberList, line
+from graphmem.llm.names import names_in
 from graphmem.llm.prompts import Prompt, instructions
 from graphmem.model import Digest, Memory, Summarise
 from graphmem.text.doc import Doc
@@ -93,7 +93,7 @@ def _digest(output: SummaryOutput, group: Sequence[Memory], student: str | None)
     if unsaid := set(told.numbers) - set(words.numbers):
         return f"a summary has {len(unsaid)} numbers of which no statement tells"
     known = {*words.terms, *Doc(subject_of(group, student)).terms}
-    if any(term not in known for entity in named_in(output.summary) for term in Doc(entity.name).terms):
+    if any(term not in known for name in names_in(output.summary) for term in Doc(name).terms):
         return "a summary names somebody or something that no statement names"
     says = tuple(sorted({number - 1 for number in output.says if 1 <= number <= len(group)}))
     return Digest(output.summary, says or tuple(range(len(group))))

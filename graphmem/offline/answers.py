@@ -10,7 +10,7 @@ from graphmem.model import AskedFor, Aspect, Author, LedgerCategory, Memory, Mes
 from graphmem.text.answering import ANSWERS, NEAREST, about_odds, answer_fitness, asked_text, telling_stems
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.fragments import leans
-from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION
+from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE
 from graphmem.text.sanitize import clean, quoted
 
 READ_TOGETHER = 4
@@ -21,7 +21,8 @@ shipped chats are answered, and none wrongly."""
 PAST_FIT = 0.6
 """How much less a statement fits that holds no longer."""
 QUOTED_FROM = 0.4
-"""Chance of being about a message from which an earlier statement is quoted in the reply."""
+"""Chance of being about a message from which an earlier statement is quoted in the reply; chosen on three talks of a
+hundred messages, in which what was related had .43 and more, all else .28 and less."""
 MOST_QUOTED = 5
 """Most statements that an overview quotes."""
 QUOTED_CHARACTERS = 160
@@ -72,9 +73,11 @@ def earlier_statement(remembered: Remembered) -> str:
     ]
     if not able:
         return ""
-    memory = max(able, key=lambda each: each.chance).memory
-    said = Statement(memory.quote or memory.content or "", memory.timestamp, 0.0)
-    return _quotation(said, today)
+    return _quotation(_as_stated(max(able, key=lambda each: each.chance).memory), today)
+
+
+def _as_stated(memory: Memory) -> Statement:
+    return Statement(memory.quote or memory.content or "", memory.timestamp, 0.0)
 
 
 def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> str:
@@ -195,9 +198,9 @@ def _quotation(statement: Statement, today: datetime | None) -> str:
 
 def _told_later(statement: Statement, remembered: Remembered) -> str:
     """Return quotations of what the student said later on the matter of a statement (spec 10, threads)."""
-    later = (each.memory for each in remembered.memories if f"since {statement.id}" in each.why)
-    told = (Statement(m.quote or m.content or "", m.timestamp, 0.0) for m in later if m.id not in remembered.secrets)
-    return "".join(LATER.format(when=_when(m, remembered.today), quote=_quote(m.text)) for m in told)
+    later = (each.memory for each in remembered.memories if f"{SINCE} {statement.id}" in each.why)
+    told = [_as_stated(memory) for memory in later if memory.id not in remembered.secrets]
+    return "".join(LATER.format(when=_when(each, remembered.today), quote=_quote(each.text)) for each in told)
 
 
 def _when(statement: Statement, today: datetime | None) -> str:

@@ -44,7 +44,7 @@ SURE_STRUGGLE = 0.6
 SHOWN_FROM = {Aspect.MISCONCEPTION: 0.4, Aspect.UNDERSTANDING: 0.3}
 """Chance from which a turn of work shows a misconception, or an understanding. Of held-out turns that seem to show a
 misconception 4 in 5 do, and 6 in 7 of those that do are found; of mended mistakes 3 in 5 are, and what else seems to be
-one is a right turn."""
+one is a right turn. Chosen on them."""
 UNJUDGED_FROM = 0.5
 """The same of a turn outside of a task, or of which the tutor has said nothing."""
 AT_WORK, WORK_AT_TASK = 0.5, 0.2

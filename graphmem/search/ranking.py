@@ -32,7 +32,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.fragments import is_fragment, leans
 from graphmem.text.lexicon import FIRST_PERSON
 from graphmem.text.likeness import gist, is_said_by
-from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, ProfilePart, load_profile_model
+from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE, ProfilePart, load_profile_model
 
 HOP = 0.5
 """Share of its seed's relevance that a memory found along edges gets, before the edges' weights are counted."""
@@ -335,7 +335,7 @@ def _thread(memory: Memory, index: SearchIndex, moment: datetime) -> Iterable[tu
                 yield other, "beside"
         elif other.timestamp > memory.timestamp and cosine >= SAME_SUBJECT and about & telling_stems(text):
             since.append(other)
-    yield from ((other, "since") for other in sorted(since, key=lambda other: other.timestamp)[-NEWEST:])
+    yield from ((other, SINCE) for other in sorted(since, key=lambda other: other.timestamp)[-NEWEST:])
 
 
 def _is_statement(memory: Memory, moment: datetime) -> bool:

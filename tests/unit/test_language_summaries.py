@@ -59,6 +59,7 @@ async def test_what_a_model_says_of_each_group_is_taken_with_what_it_says() -> N
     [
         "The student walks Rex at 8 every morning.",
         "The student walks Rex with Ferdinand every morning.",
+        "The student walks their Labrador Rex at 7 every morning.",
         "The student walks Rex. " * 40,
     ],
 )
