@@ -35,7 +35,7 @@ from graphmem.store.graph import Graph, open_driver
 from graphmem.store.tampering import mend
 from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import EMBEDDER_THREADS, SHIPPED, make_embedder
-from graphmem.text.match_model import MatchModel, load_match
+from graphmem.text.matching import MatchModel, load_match
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 T = TypeVar("T")

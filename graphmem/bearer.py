@@ -10,8 +10,6 @@ from graphmem.model import Role
 from graphmem.sealing import bearer_key
 from graphmem.validation import checked_id, checked_new_id
 
-__all__ = ["Caller", "caller", "make_token"]
-
 _ALGORITHM = "HS256"
 EXPIRED = "This token has expired: make a new one with `graphmem token`."
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     # They take most of a second to import, which a command that notifies nobody should not wait for.
     from taskiq_redis import RedisStreamBroker
 
-__all__ = ["JobNotifier"]
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from graphmem.local import server
 from graphmem.progress import Say, spoken
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
-from graphmem.text.language import language_of
+from graphmem.text.doc import language_of
 
 T = TypeVar("T")
 

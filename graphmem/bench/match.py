@@ -28,8 +28,7 @@ from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import EMBEDDER_THREADS, shipped_network
-from graphmem.text.match_model import MATCH_FOLDER, load_match
-from graphmem.text.matching import MATCHED
+from graphmem.text.matching import MATCH_FOLDER, MATCHED, load_match
 from graphmem.text.pairs import Compared
 
 MATCH_SAMPLE = SAMPLES / "match" / "match.jsonl"

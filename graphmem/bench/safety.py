@@ -26,8 +26,7 @@ from graphmem.language.heads import HeadScores
 from graphmem.model import ACUTE, ConcernKind, Danger, FalseAlarm
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
-from graphmem.text.danger_signs import danger_sign
-from graphmem.text.safety import DANGER_FILE, find_danger, passages, without_false_alarms
+from graphmem.text.safety import DANGER_FILE, danger_sign, find_danger, passages, without_false_alarms
 
 SAFETY_SAMPLE = SAMPLES / "safety"
 MESSAGES, TALK, PARTS = (SAFETY_SAMPLE / f"{name}.jsonl" for name in ("messages", "talk", "parts"))

@@ -31,8 +31,7 @@ from graphmem.settings import Settings
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
 from graphmem.store.graph import Graph
 from graphmem.store.memories import LoadedMemory
-from graphmem.text.doc import Doc
-from graphmem.text.query_parser import query_words
+from graphmem.text.doc import Doc, query_words
 
 SIZES = (1_000, 10_000, 100_000)
 SENTENCES = 3_000

@@ -41,7 +41,7 @@ from graphmem.samples.dialogues import SPEAKERS
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
-from graphmem.text.match_model import load_match
+from graphmem.text.matching import load_match
 from graphmem.text.safety import DANGER_FILE, find_danger
 
 SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"

@@ -27,7 +27,7 @@ from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import EMBEDDER_THREADS, shipped_network
-from graphmem.text.ledger_model import ledger_category
+from graphmem.text.reminders import ledger_category
 
 RATED_SENTENCES = SAMPLES / "emobank" / "dev.jsonl"
 UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"

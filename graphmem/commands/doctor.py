@@ -22,8 +22,7 @@ from graphmem.settings import Settings
 from graphmem.store import jobs, schema, tampering
 from graphmem.store.world import list_unfinished
 from graphmem.text.embedder import make_embedder
-from graphmem.text.normalize import cleaned
-from graphmem.text.quoting import abridged
+from graphmem.text.normalize import abridged, cleaned
 
 T = TypeVar("T")
 SILENT = timedelta(minutes=2)

@@ -12,7 +12,7 @@ from graphmem.commands.frame import unlocked
 from graphmem.flows.picture import MemoryPicture, OverlayPicture, pictured_memories, pictured_overlay
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, EdgeType, EntityKind, Known, Memory, MemoryRole, Modality, Reliability, Who
-from graphmem.text.sanitize import clipped
+from graphmem.text.normalize import clipped
 
 LABEL_COLUMNS, LABEL_CHARACTERS = 27, 104
 MODALITIES = {

@@ -62,15 +62,12 @@ from graphmem.store.jobs import Claimed, Kind
 from graphmem.store.ledger import StoredEntry
 from graphmem.store.turns import WORKING_MEMORY
 from graphmem.tasks import task_group
-from graphmem.text.doc import Doc
-from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
+from graphmem.text.doc import Doc, ParsedQuestion, only_asks, query_words, question_in, read_question, with_pronoun
 from graphmem.text.matching import meant_facts
-from graphmem.text.memory_block import memory_block
+from graphmem.text.memory_block import count_tokens, memory_block
 from graphmem.text.profile import ProfilePart, load_profile_model
-from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question, with_pronoun
-from graphmem.text.questions import only_asks
+from graphmem.text.reminders import Surfaced, active_at, is_active, surfacing
 from graphmem.text.time_ranges import time_ranges
-from graphmem.text.tokens import count_tokens
 from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_text
 
 MAX_UNFORMED = 200

@@ -11,7 +11,7 @@ from graphmem.flows.session_cache import check_running, open_memories
 from graphmem.model import Fact, Lesson, Memory, Session, Vector, Who
 from graphmem.store import turns
 from graphmem.text import matching
-from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
+from graphmem.text.pairs import Gist, contradicts, gist, is_said_by
 from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count
 
 NEAREST = 5

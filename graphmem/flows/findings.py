@@ -47,8 +47,7 @@ from graphmem.tasks import task_group
 from graphmem.text import matching
 from graphmem.text.affect import AffectModel
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.match_model import MatchModel
-from graphmem.text.matching import meant_facts
+from graphmem.text.matching import MatchModel, meant_facts
 from graphmem.text.pairs import Compared, pair_features
 from graphmem.text.revision import retractions
 from graphmem.text.safety import find_danger, without_false_alarms

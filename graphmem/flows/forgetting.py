@@ -14,9 +14,8 @@ from graphmem.store.traces import Forgetting, WaitingWork, delete_with_traces, f
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import said
-from graphmem.text.sentences import sentence_spans
 from graphmem.text.stems import stem
-from graphmem.text.words import word_rarity
+from graphmem.text.words import sentence_spans, word_rarity
 from graphmem.validation import checked_id
 
 DECISIONS = 3

@@ -63,13 +63,10 @@ from graphmem.store import jobs, students, surprises
 from graphmem.store.changes import Changes, New, Topic
 from graphmem.store.nodes import batches
 from graphmem.store.sources import observed_id, observed_key
-from graphmem.text.doc import Doc, doc_of
-from graphmem.text.fragments import answers_question
-from graphmem.text.information import information
-from graphmem.text.normalize import cleaned, said
-from graphmem.text.revision import retractions
-from graphmem.text.slots import slot_key, tells_attribute
-from graphmem.text.transcripts import own_words, spoken_lines
+from graphmem.text.chunks import answers_question
+from graphmem.text.doc import Doc, doc_of, information
+from graphmem.text.normalize import cleaned, own_words, said, spoken_lines
+from graphmem.text.revision import retractions, slot_key, tells_attribute
 from graphmem.validation import PAGE_SIZE, in_zone
 
 INFORMED = 0.7

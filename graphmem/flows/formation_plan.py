@@ -87,8 +87,7 @@ from graphmem.store.changes import (
     renewed,
 )
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.doc import Doc, doc_of
-from graphmem.text.information import information
+from graphmem.text.doc import Doc, doc_of, information
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import said as plain
 from graphmem.text.reminders import is_quoted

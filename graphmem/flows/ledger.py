@@ -31,10 +31,8 @@ from graphmem.store import ledger, surprises
 from graphmem.store.changes import Changes, Update, renewed
 from graphmem.store.ledger import Raised
 from graphmem.store.sources import kind_in_graph
-from graphmem.text.doc import Doc
-from graphmem.text.language import language_of
-from graphmem.text.ledger_triggers import active_at
-from graphmem.text.reminders import IMPORTANCE, danger_reminder, summary_of
+from graphmem.text.doc import Doc, language_of
+from graphmem.text.reminders import IMPORTANCE, active_at, danger_reminder, summary_of
 from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
 from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_share, checked_text
 

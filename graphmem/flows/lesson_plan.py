@@ -27,8 +27,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Rewritten, Span
 from graphmem.text.doc import Doc
-from graphmem.text.normalize import cleaned
-from graphmem.text.sanitize import clipped
+from graphmem.text.normalize import cleaned, clipped
 
 BEGINS, GOES_ON = 0.8, 0.5
 """Chance that a message is school work from which a lesson begins with it, and goes on with it."""

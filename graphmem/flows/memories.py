@@ -33,7 +33,7 @@ from graphmem.store.memories import (
     list_event_ids,
     list_standings,
 )
-from graphmem.text.answering import telling_stems
+from graphmem.text.contradiction import telling_stems
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said
 from graphmem.validation import (

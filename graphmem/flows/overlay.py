@@ -29,10 +29,8 @@ from graphmem.ports import Embedder, OnToken
 from graphmem.search.fog import Fog, OpenWorld
 from graphmem.store import overlays
 from graphmem.store.world import list_names, list_through_grade
-from graphmem.text.concepts import ConceptNames, NamedSpan
-from graphmem.text.senses import Sense, is_action, sense_texts
-from graphmem.text.sentences import SentenceSpan, sentence_spans
-from graphmem.text.words import fine_tokens, word_rarity
+from graphmem.text.concepts import ConceptNames, NamedSpan, Sense, is_action, sense_texts
+from graphmem.text.words import SentenceSpan, fine_tokens, sentence_spans, word_rarity
 from graphmem.validation import PAGE_SIZE, checked_count, checked_id, checked_text
 
 TREND_DAYS = 28

@@ -47,7 +47,7 @@ from graphmem.store.changes import (
     renewed,
 )
 from graphmem.store.surprises import Surprised
-from graphmem.text.sanitize import quoted
+from graphmem.text.normalize import quoted
 from graphmem.validation import MESSAGE_LIMIT, checked_text
 
 LINKED = 5

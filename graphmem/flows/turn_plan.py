@@ -34,11 +34,10 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import FormJob, Kind, NewJob
 from graphmem.store.ledger import Raised
 from graphmem.store.turns import WORKING_MEMORY, Boost, TurnWrite
+from graphmem.text.chunks import answers_question
 from graphmem.text.doc import doc_of
-from graphmem.text.fragments import answers_question
 from graphmem.text.reminders import last_question
-from graphmem.text.revision import retractions
-from graphmem.text.slots import tells_attribute
+from graphmem.text.revision import retractions, tells_attribute
 
 CONTEXT_TOKENS = 2000
 """Tokens of the memories recalled for a turn."""

@@ -74,8 +74,7 @@ from graphmem.store import memories, uncertainties
 from graphmem.store.changes import Changes, New, Origin, Span, Tolerance, Update
 from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.revision import Effect, Revisable, effect, may_take_back, takes_back
-from graphmem.text.slots import slot_key, slot_of
+from graphmem.text.revision import Effect, Revisable, effect, may_take_back, slot_key, slot_of, takes_back
 from graphmem.validation import checked_as_of, checked_id, checked_share, checked_text
 
 NEAREST_BELIEFS = 12

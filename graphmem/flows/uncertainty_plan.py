@@ -52,15 +52,12 @@ from graphmem.store.changes import (
     renewed,
 )
 from graphmem.store.uncertainties import PUT_BACK, Earlier, Recorded, Undo
-from graphmem.text.answering import telling_stems
-from graphmem.text.contradiction import ENDED_FOR_SURE
+from graphmem.text.contradiction import ENDED_FOR_SURE, ended_chance, telling_stems
 from graphmem.text.doc import Doc
-from graphmem.text.ending import ended_chance
 from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.normalize import quoted
 from graphmem.text.pairs import polarity_of
-from graphmem.text.revision import Effect, Revisable, effect, holds_several
-from graphmem.text.sanitize import quoted
-from graphmem.text.slots import may_change, slot_of
+from graphmem.text.revision import Effect, Revisable, effect, holds_several, may_change, slot_of
 
 DOMINANCE = 2.0
 """How much more confidence one side needs than the other to win by it."""

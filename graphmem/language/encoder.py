@@ -21,8 +21,8 @@ from graphmem.language.heads import BORDERS, MESSAGE, NAMES, TOKEN_MARKS, HeadSc
 from graphmem.maths.chances import softmax
 from graphmem.model import Entity, Matrix, Vector
 from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
-from graphmem.text.sentences import sentence_spans
-from graphmem.text.trained import opened_weights
+from graphmem.text.networks import opened_weights
+from graphmem.text.words import sentence_spans
 
 ENCODER_FOLDER = Path(__file__).with_name("weights") / "encoder"
 _ENDS = frozenset(".!?…\n")

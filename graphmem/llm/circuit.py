@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-__all__ = ["Circuit"]
-
 
 @dataclass(frozen=True)
 class Circuit:

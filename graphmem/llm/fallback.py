@@ -22,7 +22,6 @@ FAILURES = 3
 MODEL_PAUSE = 30.0
 """Seconds it is left alone, while the offline mind answers."""
 
-__all__ = ["Fallback", "make_mind"]
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from graphmem.text.quoting import abridged, cleaned_quote
-
-__all__ = ["NumberList", "TextList", "bounded", "filled", "line", "share"]
+from graphmem.text.normalize import abridged, cleaned_quote
 
 _DIGITS = re.compile(r"\d+")
 

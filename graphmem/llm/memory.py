@@ -39,9 +39,7 @@ from graphmem.model import (
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import cleaned
 from graphmem.text.quantities import quantities
-from graphmem.text.slots import slot_of
-
-__all__ = ["MemoryOutput", "NotedTalk", "noted", "notes_of_answer"]
+from graphmem.text.revision import slot_of
 
 MAX_NOTES = 20
 """Most notes that are taken from one talk."""

@@ -11,9 +11,7 @@ from datetime import timedelta
 
 from graphmem.llm.prompts import Prompt, day_line, instructions
 from graphmem.model import Heard, KnownItem, Remember, SourceKind
-from graphmem.text.quoting import abridged, one_line
-
-__all__ = ["MESSAGE_ENDS", "TalkLine", "memory_prompt", "talk_lines"]
+from graphmem.text.normalize import abridged, one_line
 
 MESSAGE_ENDS = (3_000, 1_500)
 """Characters of the beginning and of the end of a message that are shown; what lies between is not read."""

@@ -44,9 +44,7 @@ from graphmem.model import (
 )
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
-from graphmem.text.quoting import cleaned_quote
-
-__all__ = ["FORMS", "Form", "LanguageMind", "request_settings"]
+from graphmem.text.normalize import cleaned_quote
 
 _log = logging.getLogger(__name__)
 # At lower levels some of these log whole requests, and so what students said, others the address they go to.

@@ -29,8 +29,6 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
-__all__ = ["MODES", "json_text", "parameters", "partial_field", "piece_of", "shown_schema", "written"]
-
 MODES = ("schema", "tool", "object", "text")
 """Modes in the order in which they are tried."""
 IN_WORDS = frozenset({"object", "text"})

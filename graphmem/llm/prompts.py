@@ -13,9 +13,7 @@ from pathlib import Path
 
 from graphmem.model import Conversation, Message, Predict, Prediction, Remembered, Respond
 from graphmem.text.memory_block import memory_block, memory_line
-from graphmem.text.quoting import abridged, escaped, one_line
-
-__all__ = ["Prompt", "day_line", "instructions", "numbered_block", "predict_prompt", "reply_prompt", "transcript"]
+from graphmem.text.normalize import abridged, escaped, one_line
 
 HISTORY_MESSAGES = 40
 HISTORY_CHARACTERS = 8_000

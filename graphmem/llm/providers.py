@@ -10,8 +10,6 @@ from pydantic_ai.providers import Provider, infer_provider_class
 
 from graphmem.errors import SetupError
 
-__all__ = ["make_model"]
-
 EXTRAS = "anthropic,bedrock,cohere,google,groq,mistral,xai"
 MODEL_FORM = (
     "GRAPHMEM_MODEL must be `offline` or `PROVIDER:NAME`, such as `openai:gpt-5` or `anthropic:claude-sonnet-4-5`"

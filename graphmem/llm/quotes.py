@@ -12,8 +12,6 @@ from html import unescape
 
 from rapidfuzz import fuzz
 
-__all__ = ["Passage"]
-
 LIKENESS = 90.0
 """Least `partial_ratio`, 0..100, at which a quote that was not copied exactly counts as found."""
 FUZZY_QUOTE_LETTERS = 600

@@ -19,9 +19,7 @@ from graphmem.model import (
     Respond,
     Response,
 )
-from graphmem.text.quoting import cleaned_quote
-
-__all__ = ["ForeseeOutput", "ReplyOutput", "predicted", "response"]
+from graphmem.text.normalize import cleaned_quote
 
 REPLY_CHARACTERS = 8_000
 GUESS_CHARACTERS = 1_000

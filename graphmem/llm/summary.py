@@ -14,10 +14,8 @@ from graphmem.llm.names import names_in
 from graphmem.llm.prompts import Prompt, instructions
 from graphmem.model import Digest, Memory, Summarise
 from graphmem.text.doc import Doc
-from graphmem.text.quoting import abridged, one_line
+from graphmem.text.normalize import abridged, one_line
 from graphmem.text.summary import DIGEST_CHARACTERS, subject_of, summarised_memories
-
-__all__ = ["SummariseOutput", "digests", "summarise_prompt", "summary_items"]
 
 LONGEST = DIGEST_CHARACTERS + 50
 """Characters from which on a summary is none."""

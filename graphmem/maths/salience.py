@@ -18,7 +18,7 @@ def salience(final: float | None, snr: int, asked: float | None = None) -> float
     final : float >= 0, importance * (1 + surprise) of its message, capped at 1 here; None for what comes from no
         conversation, such as a lesson or a teacher's note: then information alone decides
     snr : int in 0..1000, of its message, as the encoder sees it
-    asked : float in 0..1, the chance that it is asked about later (`graphmem.text.information`); None: by `snr` alone
+    asked : float in 0..1, the chance that it is asked about later (`graphmem.text.doc`); None: by `snr` alone
 
     Returns
     -------

@@ -7,11 +7,11 @@ from datetime import datetime
 import numpy as np
 
 from graphmem.model import AskedFor, Aspect, Author, LedgerCategory, Memory, Message, Recalled, Remembered, SourceKind
-from graphmem.text.answering import ANSWERS, NEAREST, about_odds, answer_fitness, asked_text, telling_stems
+from graphmem.text.chunks import leans
+from graphmem.text.contradiction import ANSWERS, NEAREST, about_odds, answer_fitness, asked_text, telling_stems
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.fragments import leans
+from graphmem.text.normalize import clean, quoted
 from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE
-from graphmem.text.sanitize import clean, quoted
 
 READ_TOGETHER = 4
 """Statements that are read with a question, the likeliest: in the shipped chats twelve answer no more."""

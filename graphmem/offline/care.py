@@ -6,7 +6,7 @@ from datetime import datetime
 
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import ACUTE, Author, Danger, Message
-from graphmem.text.language import ENGLISH
+from graphmem.text.doc import ENGLISH
 
 
 @dataclass(frozen=True)

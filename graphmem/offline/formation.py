@@ -16,19 +16,13 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
-from graphmem.text.arithmetic import equations
-from graphmem.text.chunks import CHUNKED_WORDS, chunks
-from graphmem.text.comparisons import stated_comparisons
-from graphmem.text.discourse import relations
-from graphmem.text.doc import Doc, doc_of
-from graphmem.text.fragments import answers_question
-from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.overrides import overrides
-from graphmem.text.reminders import reminders
-from graphmem.text.revision import retractions
-from graphmem.text.sanitize import clipped
-from graphmem.text.sentences import SentenceSpan
-from graphmem.text.slots import slot_of
+from graphmem.text.chunks import CHUNKED_WORDS, answers_question, chunks, relations
+from graphmem.text.doc import ENGLISH, Doc, doc_of, language_of
+from graphmem.text.normalize import clipped
+from graphmem.text.quantities import equations, stated_comparisons
+from graphmem.text.reminders import overrides, reminders
+from graphmem.text.revision import retractions, slot_of
+from graphmem.text.words import SentenceSpan
 
 STATED_CONFIDENCE = 0.9
 """Confidence in what a student states."""

@@ -41,9 +41,8 @@ from graphmem.offline.notes import notes_of
 from graphmem.offline.prediction import expected_answer, keywords, own_statements
 from graphmem.offline.replies import replied
 from graphmem.ports import Embedder, OnToken
-from graphmem.text.doc import Doc, doc_of
-from graphmem.text.language import language_of
-from graphmem.text.sanitize import clipped
+from graphmem.text.doc import Doc, doc_of, language_of
+from graphmem.text.normalize import clipped
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
 

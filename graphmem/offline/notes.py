@@ -4,10 +4,8 @@ from dataclasses import replace
 
 from graphmem.model import Heard, LedgerCategory, Link, MemoryKind, Modality, Note, NotePlace, Reminder, Scope
 from graphmem.offline.formation import Extraction
-from graphmem.text.ledger_model import load_ledger_judge
 from graphmem.text.normalize import cleaned
-
-__all__ = ["notes_of"]
+from graphmem.text.reminders import load_ledger_judge
 
 HAPPENED = frozenset({LedgerCategory.PROMISE, LedgerCategory.SECRET, LedgerCategory.DEBT, LedgerCategory.THREAT})
 """Categories whose entries tell of something that happened; the others of how it is."""

@@ -7,9 +7,8 @@ import numpy as np
 
 from graphmem.model import Matrix, Remembered, Vector
 from graphmem.offline.exemplars import Bank, situation_point
-from graphmem.text.answering import about_odds, answer_fitness, telling_stems
-from graphmem.text.doc import Doc
-from graphmem.text.keyphrases import rarest_word
+from graphmem.text.contradiction import about_odds, answer_fitness, telling_stems
+from graphmem.text.doc import Doc, rarest_word
 from graphmem.text.words import word_rarity
 
 EXPECTED_CHARACTERS = 1_000

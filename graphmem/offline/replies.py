@@ -13,11 +13,9 @@ from graphmem.language.encoder import encoder_network
 from graphmem.language.heads import HeadScores
 from graphmem.model import AskedFor, Author, Message, Remembered
 from graphmem.offline.answers import NOTHING, answer_from_memory, earlier_statement
-from graphmem.text.arithmetic import reckoned_answer, spoken_equations
-from graphmem.text.comparisons import asked_comparison, stated_comparisons
-from graphmem.text.doc import Doc, doc_of
-from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.sanitize import clean
+from graphmem.text.doc import ENGLISH, Doc, doc_of, language_of
+from graphmem.text.normalize import clean
+from graphmem.text.quantities import asked_comparison, reckoned_answer, spoken_equations, stated_comparisons
 
 FOREIGN_WORDS = 3
 """Words from which on a text in plain letters is taken for another language."""

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphmem.model import Memory, Vector
-from graphmem.text.concepts import ConceptNames, NamedSpan, hidden_mentions, longest
-from graphmem.text.senses import Sense
+from graphmem.text.concepts import ConceptNames, NamedSpan, Sense, hidden_mentions, longest
 
 HIDDEN_CHANCE = 0.3
 """Chance that a common word means a concept from which on it counts as its name; low, as a leak cannot be undone."""

@@ -30,7 +30,7 @@ class SearchQuery:
     """Search query.
 
     vector : embedding of the question, without the names of those who spoke
-    words : its content words (`graphmem.text.query_parser.read_question` finds both)
+    words : its content words (`graphmem.text.doc.read_question` finds both)
     now : the moment of asking; memories ended by then are left out
     names : of speakers that it names
     as_of : instead of now: memories valid at that moment, superseded since or not

@@ -27,11 +27,11 @@ from graphmem.search.edges import EdgeTable, Reached
 from graphmem.search.index import MAX_SNR, SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import gravity_now, mmr, weight
-from graphmem.text.answering import about_odds, telling_stems
+from graphmem.text.chunks import is_fragment, leans
+from graphmem.text.contradiction import about_odds, telling_stems
 from graphmem.text.doc import Doc
-from graphmem.text.fragments import is_fragment, leans
 from graphmem.text.lexicon import FIRST_PERSON
-from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.pairs import gist, is_said_by
 from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE, ProfilePart, load_profile_model
 
 HOP = 0.5

@@ -8,9 +8,11 @@ from graphmem.model import LedgerCategory, MemoryRole, Recalled, Remembered
 from graphmem.search.ranking import is_told
 from graphmem.search.scoring import fitting
 from graphmem.text.memory_block import (
+    count_tokens,
     fact_line,
     ledger_line,
     memory_line,
+    most_tokens,
     name_line,
     question_line,
     turn_line,
@@ -18,7 +20,6 @@ from graphmem.text.memory_block import (
     woven_lines,
 )
 from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION
-from graphmem.text.tokens import count_tokens, most_tokens
 
 LEAST_CHANCE, SHARE_OF_BEST = 0.08, 0.45
 """Chance from which a line may be shown, and the share of the best line's chance that it needs beside that one. Of

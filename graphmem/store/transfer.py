@@ -23,7 +23,7 @@ from graphmem.store.students import lock_properties
 from graphmem.store.tampering import Damage, report
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said
-from graphmem.text.slots import slot_key, slot_of
+from graphmem.text.revision import slot_key, slot_of
 
 NODES_AT_ONCE, EDGES_AT_ONCE, KNOWN_AT_ONCE = 500, 1_000, 1_000
 """Nodes that are read at once, nodes whose relationships are, and known concepts."""

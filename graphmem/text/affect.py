@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from graphmem.errors import InvalidInput
 from graphmem.model import Vector
 from graphmem.text.doc import SCOPED_CHARACTERS, Doc
-from graphmem.text.trained import opened_weights
+from graphmem.text.networks import opened_weights
 
 AFFECT_FILE = Path(__file__).with_name("weights") / "affect" / "affect.npz"
 AFFECT_BUCKETS = 1 << 15

@@ -2,11 +2,14 @@
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import islice
 
+from graphmem.model import EdgeType, Relation
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import LIGHT, PHATIC
-from graphmem.text.sentences import SentenceSpan, stripped
+from graphmem.text.lexicon import FIRST_PERSON, LIGHT, PHATIC, SECOND_PERSON
+from graphmem.text.normalize import straightened
+from graphmem.text.words import SentenceSpan, stripped, word_rarity
 
 CHUNKED_WORDS = 80
 """Words from which a message is cut."""
@@ -145,3 +148,126 @@ def _reach(text: str, start: int, end: int, most: int) -> int:
     found = _SPACES.finditer(text, start, start + limit)
     last = next(islice(found, most - 1, None), None)
     return last.end() - start if last else limit
+
+
+TELLING_RARITY = 3.0
+"""Rarity of a word by which a short answer tells something."""
+FRAGMENT_WORDS = 2
+"""Most words of a fragment."""
+
+_FINITE = re.compile(
+    r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|may|\w+n't|\w{2,}(?:ed|es))\b"
+    r"|\w's\b|\b(?:my|our|the) \w+ \w+[a-rt-z]s (?!to\b)\w",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(
+    r"\W*(?:(?:and|but|so|oh|then|also|yes|yeah|well|ok|cause|because)\s+)*(?:it|it's"
+    r"|its|he|he's|hes|she|she's|shes|they|they're|"
+    r"that|that's|thats|this|these|those|only|not|because|cause|bc|cuz|which|even|with"
+    r"|like|just|same|for that|them|her|him|"
+    r"there|mind|else|such|in there)\b(?! (?:mum|dad)\b)",
+    re.IGNORECASE,
+)
+
+
+def leans(clause: Doc) -> bool:
+    """Return whether a clause means little without what was said just before it.
+
+    Examples
+    --------
+    >>> leans(Doc("it is blue")), leans(Doc("two")), leans(Doc("I have two brothers"))
+    (True, True, False)
+    """
+    return is_fragment(clause) or _LEANS.match(clause.text) is not None
+
+
+def answers_question(doc: Doc, before: str) -> bool:
+    """Return whether a message is a short answer to a question about its speaker, and tells something by it.
+
+    Examples
+    --------
+    >>> answers_question(Doc("manhattan"), "Where do you live?"), answers_question(Doc("fine"), "How are you?")
+    (True, False)
+    """
+    asked = [sentence for sentence in Doc(before).sentences if sentence.text.endswith("?")]
+    personal = bool(asked) and not SECOND_PERSON.isdisjoint(asked[-1].plain_words)
+    return personal and leans(doc) and any(word_rarity(word) >= TELLING_RARITY for word in doc.plain_words)
+
+
+def is_fragment(clause: Doc) -> bool:
+    """True of a word, or two without verb, number or speaker: what stands before it makes it a statement.
+
+    Examples
+    --------
+    >>> is_fragment(Doc("numb.")), is_fragment(Doc("I'm dyslexic")), is_fragment(Doc("Thanks!"))
+    (True, False, False)
+    """
+    words = clause.plain_words
+    if not 0 < len(words) <= FRAGMENT_WORDS or clause.numbers or is_small_talk(clause):
+        return False
+    return len(words) == 1 or (FIRST_PERSON.isdisjoint(words) and _FINITE.search(clause.text) is None)
+
+
+OUTRIGHT_WEIGHT, LOOSE, ORDER = 0.9, 0.7, 0.5
+"""Weight of what is said outright, of what a word often says, and of being told one after the other: just enough to be
+followed (spec 10)."""
+OPENING_CHARACTERS = 100
+"""How much of a statement is looked at."""
+# The type, whether the edge runs from the statement before to this one, the weight. The first that fits counts.
+_OPENINGS = tuple(
+    (re.compile(rf"\W*(?:(?:oh|well|ok|and|but|yes|yeah),? )*(?:{words})\b", re.IGNORECASE), type_, back, weight)
+    for words, type_, back, weight in (
+        (r"because|cuz|'cause|since (?:i|we)", EdgeType.CAUSES, False, OUTRIGHT_WEIGHT),
+        (r"(?:that's|which is|that is) why|therefore|as a result|so (?:i|we|now)", EdgeType.CAUSES, True, LOOSE),
+        (r"(?:that|this|it|which) (?:really )?(?:made|makes) me", EdgeType.CAUSES, True, LOOSE),
+        (r"(?:that|this|it|which) (?:really |always )?reminds? me", EdgeType.REMINDS_OF, True, OUTRIGHT_WEIGHT),
+        (r"(?:that|this|it|which)? ?(?:helps?|helped|lets?) me|now i can", EdgeType.ENABLES, True, LOOSE),
+        (r"i was wrong|my mistake|no,? actually|that's wrong", EdgeType.CONTRADICTS, False, OUTRIGHT_WEIGHT),
+        (r"for example|i agree|exactly", EdgeType.SUPPORTS, False, LOOSE),
+    )
+)
+
+
+def relations(pieces: Sequence[Doc], feelings: Sequence[bool], passes: int = 2) -> tuple[Relation, ...]:
+    """Return the relations between the statements of a message, and of the first to what was remembered before it.
+
+    Parameters
+    ----------
+    pieces : the statements, in order
+    feelings : for each, whether it tells a feeling: what caused it, evoked it
+    passes : 1 to 3; with one only the order is told
+
+    Returns
+    -------
+    tuple of Relation, at most one between two statements and one to what was before (`target` None). The edge runs from
+    `source` to `target`, or back where `reverse`; PRECEDES from the earlier to the later, where nothing else runs there
+
+    Source: spec 2, 7.
+
+    Examples
+    --------
+    >>> relations([Doc("Because the fractions had different denominators.")], [False])
+    (Relation(source=0, target=None, type=<EdgeType.CAUSES: 'CAUSES'>, weight=0.9, reverse=False),)
+    >>> [r.type.value for r in relations([Doc("That made me so happy!")], [True])]
+    ['EVOKES']
+    """
+    found = list[Relation]()
+    for place, piece in enumerate(pieces):
+        before = place - 1 if place else None
+        opened = _opening(piece, place, before, feelings[place]) if passes > 1 else None
+        if opened is not None and opened.reverse and before is not None:
+            opened = Relation(before, place, opened.type, opened.weight)
+        if opened is not None:
+            found.append(opened)
+        elif before is not None:
+            found.append(Relation(before, place, EdgeType.PRECEDES, ORDER))
+    return tuple(found)
+
+
+def _opening(piece: Doc, here: int, there: int | None, feeling: bool) -> Relation | None:
+    text = straightened(piece.text[:OPENING_CHARACTERS])
+    for pattern, type_, back, weight in _OPENINGS:
+        if pattern.match(text):
+            evoked = feeling and type_ is EdgeType.CAUSES and back
+            return Relation(here, there, EdgeType.EVOKES if evoked else type_, weight, reverse=back)
+    return None

@@ -4,22 +4,25 @@ The words of a text are looked up in one Aho-Corasick automaton over the stems o
 with 100,000 concepts as with ten (spec 11).
 """
 
+import json
+import math
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import ahocorasick
 from rapidfuzz.distance import OSA
 
-from graphmem.model import Concept
+from graphmem.errors import SetupError
+from graphmem.model import Concept, Vector
 from graphmem.text.disguises import Undisguised, backwards, decoded, rotated, squeezed, undisguised, unleeted
-from graphmem.text.inflections import base, is_form_of, latin_plural, uninflected
-from graphmem.text.stems import is_past, regular, stem
+from graphmem.text.stems import base, is_form_of, is_past, latin_plural, regular, stem, uninflected
 from graphmem.text.words import common_words, fine_tokens, is_known
 
 COMMON_RARITY = 3.5
@@ -542,3 +545,80 @@ def _one_less(word: str) -> Iterator[str]:
 def _skeleton(word: str) -> str:
     """The first letter of a word and its consonants, none of them twice: what bad spellers get right."""
     return word[:1] + _TWICE.sub(r"\1", _WEAK_LETTERS.sub("", word[1:]))
+
+
+SENSE_FILE = Path(__file__).with_name("weights") / "sense" / "sense.json"
+
+
+@dataclass(frozen=True)
+class Sense:
+    """What a word means as the name of a concept.
+
+    meaning : embedding of the concept, its names included
+    word : embedding of the word alone
+    plainness : cosine of the word with the concept's description; high where the concept is what the word means anyway
+    rarity : of the word, 0 to 7 (`graphmem.text.words.word_rarity`)
+    is_action : the concept is something one does, such as division, so that the word may be meant as a verb
+    """
+
+    meaning: Vector = field(repr=False)
+    word: Vector = field(repr=False)
+    plainness: float
+    rarity: float
+    is_action: bool = True
+
+    def features(self, sentence: Vector) -> tuple[float, float, float, float]:
+        """What the decision rests on, given the embedding of a sentence that holds the word."""
+        return float(self.meaning @ sentence), self.plainness, float(self.word @ sentence), self.rarity
+
+    def excludes(self, is_verb: bool) -> bool:
+        """True if the concept cannot be meant, as the word is used as a verb and the concept is nothing one does."""
+        return is_verb and not self.is_action
+
+    def chance(self, sentence: Vector) -> float:
+        """Chance, 0 to 1, that the concept is meant in a sentence that holds the word.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> one, other = np.eye(2, dtype=np.float32)
+        >>> sense = Sense(meaning=one, word=one, plainness=0.3, rarity=2.5)
+        >>> sense.chance(one) > sense.chance(other)
+        True
+        """
+        weights, bias = _weights()
+        score = sum(w * x for w, x in zip(weights, self.features(sentence), strict=True)) + bias
+        return 1.0 / (1.0 + math.exp(-score))
+
+
+def sense_texts(concept: Concept, name: str) -> tuple[str, str, str]:
+    """What is embedded for a sense: the concept, its description, the word.
+
+    Examples
+    --------
+    >>> sense_texts(Concept("m", "mean", ("average",), "A sum divided by a count."), "average")
+    ('mean (average): A sum divided by a count.', 'A sum divided by a count.', 'average')
+    """
+    what = concept.description or concept.domain or concept.name
+    also = f" ({', '.join(concept.aliases)})" if concept.aliases else ""
+    return f"{concept.name}{also}: {what}", what, name
+
+
+def is_action(concept: Concept) -> bool:
+    """True if a concept's name is that of something one does.
+
+    Examples
+    --------
+    >>> is_action(Concept("d", "division")), is_action(Concept("r", "rounding")), is_action(Concept("m", "mean"))
+    (True, True, False)
+    """
+    return concept.name.casefold().endswith(("ing", "ion", "ment"))
+
+
+@lru_cache(maxsize=1)
+def _weights(path: Path = SENSE_FILE) -> tuple[tuple[float, ...], float]:
+    try:
+        made = json.loads(path.read_text("utf-8"))
+        return tuple(map(float, made["weights"])), float(made["bias"])
+    except (OSError, ValueError, KeyError) as error:
+        raise SetupError(f"The weights in {path} cannot be loaded ({error}): install graphmem again.") from error

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from graphmem.language.encoder import read_now
 from graphmem.model import SHOWN_AT_WORK, AskedFor, Matrix, Memory, Modality, Vector
-from graphmem.text.doc import Doc
+from graphmem.text.doc import Doc, asks_what_was_told
 from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON
-from graphmem.text.questions import asks_what_was_told
-from graphmem.text.trained import LinearHead, opened_weights, read_head
+from graphmem.text.networks import LinearHead, opened_weights, read_head
 
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
 LAST_SESSION = "last session"

@@ -2,40 +2,294 @@
 
 A message is read in passages: windows of its sentences, their words undisguised, and with the question that it answers.
 What the encoder tells of a passage (`graphmem.language`) says whether it may be danger; what has learned nothing but
-danger (`graphmem.text.danger_network`) reads those few again. A passage in another language than English is judged by a
+danger (`graphmem.text.safety`) reads those few again. A passage in another language than English is judged by a
 network of the same kind above words of all languages. Beside them stand plain signs that must never be missed
-(`graphmem.text.danger_signs`). The gravest passage counts. Made by `python -m scripts.train danger`; its figures on
+(`graphmem.text.safety`). The gravest passage counts. Made by `python -m scripts.train danger`; its figures on
 untouched rows stand beside the network.
 """
 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from graphmem.errors import SetupError
 from graphmem.language.analysis import danger_odds
 from graphmem.language.encoder import read_now
-from graphmem.language.heads import HeadScores
-from graphmem.maths.chances import logistic
-from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
-from graphmem.text.answered import told_with_question
-from graphmem.text.danger_network import (
-    CONCERNS,
-    ENGLISH_FOLDER,
-    LANGUAGES_FOLDER,
-    DangerReading,
-    read_danger,
+from graphmem.language.heads import MESSAGE, HeadScores
+from graphmem.maths.chances import logistic, softmax
+from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm, Vector
+from graphmem.text.disguises import in_plain_words
+from graphmem.text.doc import ENGLISH, may_be_english
+from graphmem.text.networks import OwnLayers
+from graphmem.text.normalize import clipped, plain, said
+from graphmem.text.words import SentenceSpan, sentence_spans
+
+MOST_ANSWER_WORDS = 8
+"""Most words of an answer without yes or no that is read by its question."""
+QUESTION_CHARACTERS = 300
+
+_OPENING = r"^\W*(?:(?:so|and|but|ok|okay|well|hey|oh|tell me|sorry|also|please|then|or|lol|haha|ew|uh|um|hm+)\b\W*)*"
+_ASKS = re.compile(
+    rf"{_OPENING}(?:(?P<wh>who|what|where|when|why|which|how(?: \w+)?)\b\W*(?P<object>(?:\w+ ){{0,3}}?(?=do|did))?)?"
+    r"(?P<aux>do|does|did|are|is|was|were|have|has|had|can|could|will|would|should)?\b(?:n't)? ?(?P<rest>.*?)\W*$",
+    re.DOTALL,
 )
-from graphmem.text.danger_signs import Sign, beside_fiction, danger_sign
-from graphmem.text.language import ENGLISH, may_be_english
-from graphmem.text.normalize import said
-from graphmem.text.plain_words import in_plain_words
-from graphmem.text.sanitize import clipped
-from graphmem.text.sentences import SentenceSpan, sentence_spans
+_SUBJECT = re.compile(
+    r"(?:you|he|she|they|it|there|we|(?:some|any|no|every)(?:body|one)|(?:your|the|a|his|her|their|this|these) \w+)\b"
+)
+_YES = re.compile(
+    rf"{_OPENING}(?:y(?:es+|eah+|ea+h*|ep|up|ah|a|e|uh)|m+h+m+|uh ?huh|sometimes|often|always|kinda|kind of|sort of"
+    r"|maybe|perhaps|probably|true|sure|right|(?:i|he|she|they|it) (?:do|does|did|am|is|are|was|have|has|guess"
+    r"|think so)\b)\b"
+)
+_NO = re.compile(
+    rf"{_OPENING}(?:no+|nope|nah+|never|not|none|nobody|nothing|of course not|(?:i|he|she|they|it) (?:\w+n'?t|never)"
+    r"|dont)(?!\w)"
+)
+_NO_ANSWER = re.compile(
+    rf"{_OPENING}(?:idk|idc|dunno|why|what|who|when|how|where|can|could|do|does|is|are|i|i'm|im|we|you|he|she|it|they|that)"
+    r"\b|.*\?\s*$",
+    re.DOTALL,
+)
+_YOU_ACTS = re.compile(
+    r"\byou(?= (?:do|did|don't|didn't|are|were|have|had|can|could|will|would|want|wanted|like|liked|feel|felt"
+    r"|think|need|mean|might|should|ever|sometimes|often|really|last|still|go|just)\b)"
+)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What an answer says with its question.
+
+    denied : the answer is no, and the text the question denied
+    """
+
+    text: str
+    denied: bool = False
+
+
+def told_with_question(asked: str, answer: str) -> Answered | None:
+    """The statement that a question and its answer make; None where the answer is none, or needs no question.
+
+    Parameters
+    ----------
+    asked : what was said before the answer; its last sentence counts
+    answer : str
+
+    Examples
+    --------
+    >>> told_with_question("I hear you. Does your dad hit you?", "yes when hes drunk").text
+    'my dad hit me. yes when hes drunk'
+    >>> told_with_question("Who hits you?", "my uncle").text, told_with_question("Are you safe at home?", "no").text
+    ('my uncle hits me', 'I am not safe at home')
+    >>> told_with_question("Do you like maths?", "I got 12"), told_with_question("Good.", "yes")
+    (None, None)
+    """
+    spans = sentence_spans(asked[-QUESTION_CHARACTERS:])
+    question = plain(asked[-QUESTION_CHARACTERS:][slice(*spans[-1])]) if spans else ""
+    found, said = _ASKS.match(question), plain(answer)
+    if not question.rstrip().endswith("?") or found is None or not said.strip():
+        return None
+    if _YES.match(said):
+        denied = False
+    elif _NO.match(said):
+        denied = True
+    elif _NO_ANSWER.match(said) or len(said.split()) > MOST_ANSWER_WORDS:
+        return None
+    else:
+        denied = False
+    statement = _stated(found, denied)
+    if statement is None:
+        return None
+    if found["wh"] == "who" and not found["aux"]:
+        return None if denied else Answered(f"{answer.strip()} {statement}")
+    if denied:
+        return None if found["wh"] else Answered(statement, denied=True)
+    if not found["wh"] and len(said.split()) == 1:
+        # A bare "yes" says no more than the question does.
+        return Answered(statement)
+    return Answered(f"{statement}{' ' if found['wh'] else '. '}{answer.strip()} {found['object'] or ''}".rstrip())
+
+
+def _stated(found: re.Match[str], denied: bool) -> str | None:
+    """What a question asks for, as whoever is asked says it."""
+    aux, rest = found["aux"], found["rest"]
+    subject = _SUBJECT.match(rest)
+    if not aux:
+        return None if found["wh"] is None else _of_me(rest)
+    if subject is None:
+        return None
+    who, does = subject.group(), rest[subject.end() :].strip()
+    verb = "" if aux in ("do", "does", "did") and not denied else f"{aux} "
+    return _of_me(f"{who} {verb}{'not ' if denied else ''}{does}")
+
+
+def _of_me(text: str) -> str:
+    """What is said to somebody, as they say it."""
+    text = re.sub(r"^you\b", "I", text)
+    text = re.sub(r"\bI are\b", "I am", re.sub(r"\bI were\b", "I was", _YOU_ACTS.sub("I", text)))
+    text = re.sub(r"\byour\b", "my", re.sub(r"\byourself\b", "myself", re.sub(r"\byours\b", "mine", text)))
+    return re.sub(r"\byou\b", "me", text)
+
+
+SIGNS_FILE = Path(__file__).with_name("danger_signs.jsonl")
+
+_FICTION = re.compile(
+    r"\b(?:in|from|of) (?:the|this|that|my|a|our) (?:\w+ )?(?:book|story|novel|film|movie|series|show|game|play"
+    r"|poem)s?\b|\b(?:macbeth|romeo|juliet|hamlet|minecraft|roblox|fortnite|zombies?|creeper|squad|gta|sims)\b"
+    r"|\b(?:this|next|last) (?:level|chapter|episode|act|scene)\b"
+)
+_CLAUSE_END = re.compile(
+    r"[.,;:!?\n…。！？،؟।]+|\s(?:but|although|though)\s|\s(?:and|then|so)\s(?=(?:(?:then|now|also) )?"
+    r"(?:i|im|ive|my|he|she|they|we|mum|mom|dad)\b)"
+)
+_NEGATED = r"\b{}\W+(?:(?!stop|help|quit|only|just)\w+\W+){{0,2}}$"
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A plain sign of danger in a text."""
+
+    kind: ConcernKind
+    urgency: int
+    language: str
+
+
+@dataclass(frozen=True)
+class _Signs:
+    """The signs of one language: one pattern with a group for each, and the negation that makes them none."""
+
+    signs: tuple[Sign, ...]
+    pattern: re.Pattern[str]
+    negated: re.Pattern[str] | None
+
+
+@cache
+def load_signs() -> tuple[_Signs, ...]:
+    """The signs of each language, read once a process."""
+    rows = [json.loads(line) for line in SIGNS_FILE.read_text("utf-8").splitlines()]
+    return tuple(_of_language(language, rows) for language in dict.fromkeys(row["language"] for row in rows))
+
+
+def _of_language(language: str, rows: list[dict[str, str]]) -> _Signs:
+    own = [row for row in rows if row["language"] == language]
+    names = {row["name"]: row["means"] for row in own if "name" in row}
+
+    def resolved(sign: str) -> str:
+        while (found := re.search(r"(?<!\?P)<(\w+)>", sign)) is not None:
+            sign = f"{sign[: found.start()]}{names[found[1]]}{sign[found.end() :]}"
+        return sign
+
+    signs = [row for row in own if "sign" in row]
+    pattern = "|".join(f"({resolved(row['sign'])})" for row in signs)
+    made = tuple(Sign(ConcernKind(row["kind"]), int(row["urgency"]), language) for row in signs)
+    return _Signs(made, re.compile(pattern), re.compile(_NEGATED.format(names["neg"])) if "neg" in names else None)
+
+
+def danger_sign(text: str) -> Sign | None:
+    """The gravest plain sign of danger in a text; None where there is none.
+
+    One that is denied, and one in whose clause a story or a game is named, is no sign: the model decides.
+
+    Examples
+    --------
+    >>> danger_sign("i dont know, i want to kill myself").urgency, danger_sign("kein Bock, ich will sterben").language
+    (3, 'de')
+    >>> danger_sign("in minecraft i am fine but i cut my arms again").kind.value
+    'self_harm'
+    >>> [danger_sign(text) for text in ("This homework kills me.", "I don't want to kill myself")]
+    [None, None]
+    """
+    seen = plain(text).replace("'", "")
+    return max((sign for each in load_signs() for sign in _found(each, seen)), key=lambda s: s.urgency, default=None)
+
+
+def beside_fiction(text: str) -> str:
+    """A text without the clauses in which a story or a game is named.
+
+    Examples
+    --------
+    >>> beside_fiction("In minecraft i am fine, but my dad hits me"), beside_fiction("I like cake.")
+    ('my dad hits me', 'I like cake.')
+    """
+    if not _FICTION.search(plain(text)):
+        return text
+    return ". ".join(
+        each.strip() for each in _CLAUSE_END.split(text) if each.strip() and not _FICTION.search(plain(each))
+    )
+
+
+def _found(signs: _Signs, text: str) -> Iterator[Sign]:
+    for match in signs.pattern.finditer(text):
+        if not (_is_denied(signs, text, match) or _FICTION.search(_clause_around(text, *match.span()))):
+            yield signs.signs[(match.lastindex or 1) - 1]
+
+
+def _is_denied(signs: _Signs, text: str, match: re.Match[str]) -> bool:
+    before = _clause_around(text[: match.start()], match.start(), match.start())
+    return signs.negated is not None and signs.negated.search(before) is not None
+
+
+def _clause_around(text: str, start: int, end: int) -> str:
+    """The clause in which a stretch of a text stands."""
+    begin = max((each.end() for each in _CLAUSE_END.finditer(text, 0, start)), default=0)
+    after = _CLAUSE_END.search(text, end)
+    return text[begin : len(text) if after is None else after.start()]
+
+
+ENGLISH_FOLDER = Path(__file__).with_name("weights") / "danger"
+LANGUAGES_FOLDER = ENGLISH_FOLDER.with_name("danger_languages")
+CONCERNS = MESSAGE.heads["concern"].labels
+"""Kinds of danger; the first is none."""
+URGENCIES = 3
+
+
+@dataclass(frozen=True)
+class DangerReading:
+    """What a network makes of a message.
+
+    logit : log odds that it tells of danger
+    kinds : shape (10,), chances of the kinds in `CONCERNS` but for the first, of a danger
+    urgency : shape (3,), chances of 1 to 3, of a danger
+    about_other : 0..1, chance that a danger is another's
+    """
+
+    logit: float
+    kinds: Vector = field(repr=False)
+    urgency: Vector = field(repr=False)
+    about_other: float
+
+
+def read_danger(text: str, folder: Path = ENGLISH_FOLDER) -> DangerReading:
+    """Read a message, of which the first 256 tokens count, by the network of a folder; on this thread.
+
+    Raises
+    ------
+    SetupError      a file is missing or damaged
+
+    Examples
+    --------
+    >>> reading = read_danger("My dad hits me every night.")
+    >>> reading.logit > 0, CONCERNS[1 + reading.kinds.argmax()]
+    (True, 'abuse')
+    """
+    answers = _layers(folder).answers(text)
+    none, kinds, rest = answers[0], answers[1 : len(CONCERNS)], answers[len(CONCERNS) :]
+    return DangerReading(
+        float(np.logaddexp.reduce(kinds) - none), softmax(kinds), softmax(rest[:URGENCIES]), logistic(rest[-1])
+    )
+
+
+@cache
+def _layers(folder: Path) -> OwnLayers:
+    return OwnLayers(folder)
+
 
 DANGER_FILE = ENGLISH_FOLDER / "danger.json"
 WINDOW, OVERLAP = 400, 120

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from graphmem.model import ANYONE, Digest, Memory
 from graphmem.text.doc import Doc
-from graphmem.text.sanitize import clipped
+from graphmem.text.normalize import clipped
 from graphmem.text.stems import stem
 from graphmem.text.words import word_rarity
 

@@ -22,8 +22,8 @@ from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Matrix, Message, Vector
 from graphmem.text.doc import Doc, doc_of, once_per_doc
 from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.networks import opened_weights
 from graphmem.text.stems import stem
-from graphmem.text.trained import opened_weights
 from graphmem.text.words import parts, word_rarity
 
 BOUNDARY_FILE = Path(__file__).with_name("weights") / "boundaries" / "boundaries.npz"

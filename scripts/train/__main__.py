@@ -14,15 +14,13 @@ from typing import NamedTuple
 from graphmem.language.encoder import ENCODER_FOLDER
 from graphmem.samples import SAMPLES
 from graphmem.text.affect import AFFECT_FILE
-from graphmem.text.answering import ANSWERING_FOLDER
-from graphmem.text.contradiction import CONTRADICTION_FOLDER
-from graphmem.text.danger_network import ENGLISH_FOLDER, LANGUAGES_FOLDER
+from graphmem.text.concepts import SENSE_FILE
+from graphmem.text.contradiction import ANSWERING_FOLDER, CONTRADICTION_FOLDER, ENDING_FOLDER
 from graphmem.text.embedder import EMBEDDER_FOLDER
-from graphmem.text.ending import ENDING_FOLDER
-from graphmem.text.ledger_model import LEDGER_FOLDER
-from graphmem.text.match_model import MATCH_FOLDER
+from graphmem.text.matching import MATCH_FOLDER
 from graphmem.text.profile import PROFILE_FILE
-from graphmem.text.senses import SENSE_FILE
+from graphmem.text.reminders import LEDGER_FOLDER
+from graphmem.text.safety import ENGLISH_FOLDER, LANGUAGES_FOLDER
 from graphmem.text.topic_boundaries import BOUNDARY_FILE
 
 from .options import Options

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.text.answering import ANSWERS, about_odds, answer_fitness, telling_stems
+from graphmem.text.contradiction import ANSWERS, about_odds, answer_fitness, telling_stems
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import shipped_network
-from graphmem.text.pair_network import load_pair_network
+from graphmem.text.networks import load_pair_network
 
 from .options import WRITTEN, Figures, Options, lines
 from .pairs import PairRow, Rows, chats_of, judged, of_chat, of_students, train

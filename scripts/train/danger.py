@@ -24,11 +24,19 @@ from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.model import Author
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import load_dialogues
-from graphmem.text.danger_network import CONCERNS, ENGLISH_FOLDER, LANGUAGES_FOLDER, URGENCIES, read_danger
-from graphmem.text.danger_signs import danger_sign
-from graphmem.text.language import may_be_english
-from graphmem.text.plain_words import in_plain_words
-from graphmem.text.safety import DANGER_FILE, WINDOW, DangerModel
+from graphmem.text.disguises import in_plain_words
+from graphmem.text.doc import may_be_english
+from graphmem.text.safety import (
+    CONCERNS,
+    DANGER_FILE,
+    ENGLISH_FOLDER,
+    LANGUAGES_FOLDER,
+    URGENCIES,
+    WINDOW,
+    DangerModel,
+    danger_sign,
+    read_danger,
+)
 
 from .options import WRITTEN, Figures, Options, lines, write_lines
 

@@ -22,10 +22,10 @@ from onnx import TensorProto, helper
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from wordfreq import top_n_list
 
-from graphmem.text.danger_network import CONCERNS, URGENCIES
+from graphmem.text.doc import may_be_english
 from graphmem.text.embedder import WORDS_FILE
-from graphmem.text.language import may_be_english
-from graphmem.text.own_layers import OwnLayers
+from graphmem.text.networks import OwnLayers
+from graphmem.text.safety import CONCERNS, URGENCIES
 
 from .danger import LABELLED, Row, read_all
 from .embedder import TOKENS

@@ -28,7 +28,7 @@ from graphmem.language.heads import (
 )
 from graphmem.maths.chances import softmax
 from graphmem.text.embedder import DIMENSION, ShippedNetwork
-from graphmem.text.trained import opened_weights
+from graphmem.text.networks import opened_weights
 
 from .figures import of_encoder
 from .graph import LAYERS, SHARED_LAYERS, Array, Weights, constants_of, read_layers, tower

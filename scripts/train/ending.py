@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from graphmem.text.contradiction import ended_chance
 from graphmem.text.embedder import shipped_network
-from graphmem.text.ending import ended_chance
 from graphmem.text.revision import ENDED_COSINE, SURELY_ENDED
 
 from .options import WRITTEN, Figures, Options, lines

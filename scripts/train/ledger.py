@@ -19,7 +19,7 @@ from torch import Tensor
 from graphmem.bench.scores import macro_f1
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.text.embedder import shipped_network
-from graphmem.text.ledger_model import JUDGED, LedgerJudge, may_belong
+from graphmem.text.reminders import JUDGED, LedgerJudge, may_belong
 
 from .graph import LAYERS, SHARED_LAYERS, constants_of, read_layers
 from .networks import Shared, UpperLayers

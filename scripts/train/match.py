@@ -20,7 +20,7 @@ from sklearn.model_selection import GroupKFold
 from graphmem.bench.match import PredictedPair, match_figures, read_pairs, text_comparer
 from graphmem.bench.talks import is_held_out, save_trained
 from graphmem.progress import tracked
-from graphmem.text.match_model import MATCH_FILE, load_match
+from graphmem.text.matching import MATCH_FILE, load_match
 from graphmem.text.pairs import pair_feature_names, pair_features
 
 from .options import Figures, Options, rounded

@@ -18,9 +18,8 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from graphmem.bench.chats import CHATS
-from graphmem.text.doc import Doc
+from graphmem.text.doc import Doc, question_in
 from graphmem.text.profile import MEMORY, asking_marks
-from graphmem.text.query_parser import question_in
 
 from .options import WRITTEN, Figures, Options, embedded, lines
 

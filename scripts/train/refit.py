@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from graphmem.bench.talks import is_held_out
 from graphmem.language.encoder import ENCODER_FOLDER, encoder_network, turn_of_work
 from graphmem.language.heads import MESSAGE, SHOWN
-from graphmem.text.trained import opened_weights
+from graphmem.text.networks import opened_weights
 
 from .graph import Array
 from .options import WRITTEN as DATA

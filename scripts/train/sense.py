@@ -19,9 +19,8 @@ from graphmem.flows.world import read_world
 from graphmem.model import Concept, Matrix, Vector
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
-from graphmem.text.concepts import ConceptNames, NamedSpan, longest
+from graphmem.text.concepts import ConceptNames, NamedSpan, Sense, longest
 from graphmem.text.embedder import make_embedder
-from graphmem.text.senses import Sense
 from graphmem.text.stems import stem
 
 from .options import WRITTEN, Figures, Options, lines

@@ -18,7 +18,7 @@ from graphmem.flows.findings import Senses
 from graphmem.maths import surprise
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.text.affect import load_affect
-from graphmem.text.match_model import load_match
+from graphmem.text.matching import load_match
 
 from .options import Figures, Options, lines, rounded, write_lines
 

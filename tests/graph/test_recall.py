@@ -23,7 +23,7 @@ from graphmem.model import OF_A_SITTING, LedgerCategory, SourceKind
 from graphmem.search.scoring import gravity_now
 from graphmem.store import memories, schema
 from graphmem.store.memories import Filter
-from graphmem.text.tokens import count_tokens
+from graphmem.text.memory_block import count_tokens
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.remembering import (
     LIFE,

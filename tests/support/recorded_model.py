@@ -20,7 +20,7 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import MESSAGES_AT_ONCE, Memory, MemoryRole, Session
 from graphmem.text.doc import Doc
-from graphmem.text.tokens import count_tokens
+from graphmem.text.memory_block import count_tokens
 from tests.support.llm_server import LINE, Json, LlmServer, Seen
 
 RECORDED = Path(__file__).parents[1] / "data" / "recorded"

@@ -15,7 +15,7 @@ from graphmem.model import Author, Heard, Message
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import STOP_WORDS, TIME_WORDS
 from graphmem.text.normalize import plain
-from graphmem.text.slots import slot_key
+from graphmem.text.revision import slot_key
 from graphmem.text.stems import stem
 from graphmem.text.words import tokens
 

@@ -19,8 +19,7 @@ from graphmem.model import (
 from graphmem.search.index import FEEDBACK_MIN_LIMIT, MIN_DENSE_ONLY_COSINE, SearchIndex
 from graphmem.search.inverted_index import TERMS
 from graphmem.search.query import Hit, SearchQuery
-from graphmem.text.doc import Doc
-from graphmem.text.query_parser import read_question
+from graphmem.text.doc import Doc, read_question
 from tests.support.memories import memory as plain_memory
 
 AT = datetime(2026, 1, 1, 9, tzinfo=UTC)

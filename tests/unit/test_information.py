@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.text.information import information
+from graphmem.text.doc import information
 
 
 @given(st.text(max_size=200))

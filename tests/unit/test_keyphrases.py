@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.text.doc import Doc
-from graphmem.text.keyphrases import PHRASE_CHARACTERS, PHRASE_WORDS, rarest_word
+from graphmem.text.doc import PHRASE_CHARACTERS, PHRASE_WORDS, Doc, rarest_word
 from graphmem.text.words import word_rarity
 
 

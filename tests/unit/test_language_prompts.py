@@ -35,8 +35,8 @@ from graphmem.model import (
     SourceKind,
     Summarise,
 )
-from graphmem.text.quoting import cleaned_quote, escaped
-from graphmem.text.tokens import count_tokens
+from graphmem.text.memory_block import count_tokens
+from graphmem.text.normalize import cleaned_quote, escaped
 from tests.support.memories import memory
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.language.encoder import read_now
-from graphmem.text.ledger_model import ledger_category, load_ledger_judge
+from graphmem.text.reminders import ledger_category, load_ledger_judge
 
 DATA = Path(__file__).parents[2] / "scripts" / "data"
 WISHES = ("Always explain slowly.", "Call me Alex from now on.", "Please use shorter answers.", "Let me try it first.")

@@ -6,7 +6,7 @@ import pytest
 
 from graphmem.text.doc import Doc
 from graphmem.text.quantities import quantities
-from graphmem.text.slots import slot_of
+from graphmem.text.revision import slot_of
 from graphmem.text.time_ranges import day_ahead
 
 CHARACTERS = 4_000

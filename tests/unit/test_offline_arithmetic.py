@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.text.arithmetic import equations
+from graphmem.text.quantities import equations
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import SetupError
-from graphmem.text.answering import ANSWERING_FOLDER
-from graphmem.text.ending import ENDING_FOLDER
-from graphmem.text.pair_network import PairNetwork, load_pair_network
+from graphmem.text.contradiction import ANSWERING_FOLDER, ENDING_FOLDER
+from graphmem.text.networks import PairNetwork, load_pair_network
 
 
 @pytest.mark.parametrize("folder", [ANSWERING_FOLDER, ENDING_FOLDER])

@@ -3,9 +3,9 @@
 import pytest
 
 from graphmem.model import AskedFor
+from graphmem.text.doc import with_pronoun
 from graphmem.text.embedder import shipped_network
 from graphmem.text.profile import load_profile_model
-from graphmem.text.query_parser import with_pronoun
 
 
 @pytest.mark.parametrize("name", ["Jordy", "Alejandra", "Luca Kim", "Mo"])

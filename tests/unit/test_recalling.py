@@ -40,9 +40,8 @@ from graphmem.search.scoring import weight
 from graphmem.search.selection import MOST_LINES, fitted, fitting_lines, shown
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.memory_block import memory_block
+from graphmem.text.memory_block import count_tokens, memory_block
 from graphmem.text.profile import ASKED_AS_WHOLE
-from graphmem.text.tokens import count_tokens
 from tests.support.memories import NOW, memory
 
 

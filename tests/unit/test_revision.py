@@ -8,17 +8,17 @@ import pytest
 from graphmem.model import Aspect, Heard
 from graphmem.offline.formation import extract
 from graphmem.text.affect import load_affect
+from graphmem.text.contradiction import ended_chance
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.ending import ended_chance
 from graphmem.text.revision import (
     RATHER_ENDED,
     Effect,
     Revisable,
     effect,
     retractions,
+    slot_of,
 )
-from graphmem.text.slots import slot_of
 
 AT = datetime(2026, 9, 1, tzinfo=UTC)
 encode = ShippedNetwork(1).encode

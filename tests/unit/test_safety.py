@@ -13,11 +13,17 @@ from graphmem.bench.safety import DISGUISES
 from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.model import AboutWhom, Author, ConcernKind, Danger, FalseAlarm, Message
 from graphmem.offline.care import LANGUAGES, caring_reply, trusted_question
-from graphmem.text.danger_network import DangerReading
-from graphmem.text.danger_signs import danger_sign
-from graphmem.text.language import language_of
-from graphmem.text.plain_words import in_plain_words
-from graphmem.text.safety import find_danger, is_careful, load_danger_model, passages, without_false_alarms
+from graphmem.text.disguises import in_plain_words
+from graphmem.text.doc import language_of
+from graphmem.text.safety import (
+    DangerReading,
+    danger_sign,
+    find_danger,
+    is_careful,
+    load_danger_model,
+    passages,
+    without_false_alarms,
+)
 
 ROWS = [
     json.loads(line)

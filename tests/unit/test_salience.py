@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.maths.salience import reconsidered, salience
-from graphmem.text.information import information
+from graphmem.text.doc import information
 
 SNR = st.integers(0, 1000)
 FINAL = st.floats(0, 2)

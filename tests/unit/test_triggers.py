@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import LedgerCategory, LedgerEntry
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_triggers import active_at, closeness, is_active, surfacing
+from graphmem.text.reminders import active_at, closeness, is_active, surfacing
 from graphmem.text.stems import stem
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
