@@ -25,9 +25,8 @@ from graphmem.llm.fallback import make_mind
 from graphmem.model import Matrix, Session, Unlocked, Who
 from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
-from graphmem.passwords import PasswordChecks
+from graphmem.passwords import PasswordChecks, Rates
 from graphmem.ports import Embedder, Mind
-from graphmem.rate_limit import Rates
 from graphmem.sealing import Argon2, new_secret, opened_token
 from graphmem.settings import Settings
 from graphmem.store import schema

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graphmem import __version__
-from graphmem.commands import import_chats, memories, operation, students
+from graphmem.commands import memories, operation, students
 from graphmem.commands.frame import app, say
 from graphmem.errors import GraphmemError
 from graphmem.logs import set_up_logging
@@ -16,7 +16,7 @@ from graphmem.settings import misspelt
 
 __all__ = ["app", "main"]
 
-COMMANDS = (students, memories, import_chats, operation)
+COMMANDS = (students, memories, operation)
 """Modules whose functions are the commands."""
 
 

@@ -39,7 +39,7 @@ class Embedder(Protocol):
 class Mind(Protocol):
     """Answers typed questions about a conversation.
 
-    A new kind of question is a class in `graphmem.model.questions` and a row in the tables of the two minds,
+    A new kind of question is a class in `graphmem.model.conversation` and a row in the tables of the two minds,
     `graphmem.llm.mind.FORMS` and `graphmem.offline.mind.RULES`; `Classify` only the offline mind is asked.
     """
 

@@ -23,8 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.bearer import make_token
-from graphmem.commands.drawing import save_figure
-from graphmem.commands.plot import memory_figure, overlay_figure
+from graphmem.commands.plot import memory_figure, overlay_figure, save_figure
 from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import reveal

@@ -1,22 +1,82 @@
 """Authentication and authorisation: bearer tokens, roles and sessions (spec 15)."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import strawberry
+from strawberry.dataloader import DataLoader
 from strawberry.fastapi import BaseContext
 
 from graphmem.app import Graphmem
 from graphmem.bearer import EXPIRED, Caller
 from graphmem.errors import Forbidden, GraphmemError, Locked, Unauthenticated
+from graphmem.flows import students
+from graphmem.flows.memories import edges_by_memory, entities_by_memory, sources_by_memory
 from graphmem.flows.students import check_not_revoked, find_student
-from graphmem.model import Role, Session, SourceKind, Student, Who
+from graphmem.flows.surprise import responses_by_episode
+from graphmem.flows.uncertainty import uncertainties_by_memory
+from graphmem.model import (
+    Edge,
+    NamedEntity,
+    Role,
+    Session,
+    Source,
+    SourceKind,
+    Student,
+    SurpriseResponse,
+    Uncertainty,
+    Who,
+)
 from graphmem.validation import checked_id
-from graphmem_api.loaders import Loaders
+
+W = TypeVar("W", bound=Who)
+V = TypeVar("V")
+
+
+class Loaders:
+    """One loader for each kind of read; keys are a student, or a student and the id of a memory.
+
+    Nothing is cached: the operations of a WebSocket share their loaders.
+    """
+
+    def __init__(self, gm: Graphmem) -> None:
+        self.sources: DataLoader[tuple[Who, str], list[Source]] = _by_student(gm, sources_by_memory, list)
+        self.edges: DataLoader[tuple[Who, str], list[Edge]] = _by_student(gm, edges_by_memory, list)
+        self.entities: DataLoader[tuple[Who, str], list[NamedEntity]] = _by_student(gm, entities_by_memory, list)
+        self.uncertainties: DataLoader[tuple[Who, str], list[Uncertainty]] = _by_student(
+            gm, uncertainties_by_memory, list
+        )
+        self.responses: DataLoader[tuple[Session, str], SurpriseResponse | None] = _by_student(
+            gm, responses_by_episode, lambda: None
+        )
+
+        async def counts(asked: Sequence[Who]) -> list[tuple[int, int]]:
+            found = {who: await students.count_contents(gm, who) for who in dict.fromkeys(asked)}
+            return [found[who] for who in asked]
+
+        self.counts: DataLoader[Who, tuple[int, int]] = DataLoader(load_fn=counts, cache=False)
+
+
+def _by_student(
+    gm: Graphmem,
+    read: Callable[[Graphmem, W, list[str]], Coroutine[Any, Any, Any]],
+    absent: Callable[[], V],
+) -> DataLoader[tuple[W, str], V]:
+    """A loader that reads what all memories of one student ask for in one statement."""
+
+    async def load(keys: Sequence[tuple[W, str]]) -> list[V]:
+        ids: dict[W, list[str]] = {}
+        for who, memory_id in keys:
+            ids.setdefault(who, []).append(memory_id)
+        found = {who: await read(gm, who, list(dict.fromkeys(wanted))) for who, wanted in ids.items()}
+        return [found[who].get(memory_id, absent()) for who, memory_id in keys]
+
+    return DataLoader(load_fn=load, cache=False)
+
 
 AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"

@@ -26,9 +26,8 @@ from graphmem.jobs.health import Probe, check_database, measure, service_state
 from graphmem.jobs.sweeper import STRANDED_AFTER, sweep_forever
 from graphmem.settings import Settings
 from graphmem_api.access import SESSION, RequestContext
-from graphmem_api.download import export_route
 from graphmem_api.errors import keep_values_out_of_logs
-from graphmem_api.graphiql import graphiql_assets, graphiql_page, people_routes
+from graphmem_api.pages import export_route, graphiql_assets, graphiql_page, people_routes
 from graphmem_api.schema import make_schema
 from graphmem_api.server import REQUEST_BYTES, REQUEST_SECONDS
 from graphmem_api.websocket import Connection, Socket

@@ -1,6 +1,7 @@
 """GraphQL types made of dataclasses: their fields, types and descriptions, so that each is written once (spec 18)."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from enum import Enum
@@ -16,7 +17,12 @@ from strawberry.types.field import StrawberryField
 from graphmem.docstrings import attributes_of, docstring_summary, parameters_of
 from graphmem.model import Level, Who
 from graphmem.model.enums import Word
-from graphmem_api.arguments import COMMON_ARGUMENTS
+
+ID = strawberry.ID
+NONE_USED: list[ID] = []
+COMMON_ARGUMENTS = parameters_of(sys.modules[__name__])
+"""Descriptions of these arguments, where an operation has no other one of the same name."""
+
 
 M = TypeVar("M")
 C = TypeVar("C", bound=type)

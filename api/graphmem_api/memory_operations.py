@@ -15,15 +15,14 @@ from graphmem.flows.memories import find_memories, find_memory, memory_events
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.uncertainty import check_action, correct_memory, reconcile, resolve_uncertainty, undo_resolution
 from graphmem.flows.uncertainty_plan import Settling
-from graphmem.jobs.compressing import compress_within_budget
 from graphmem.jobs.dispatch import start_jobs
+from graphmem.jobs.runner import compress_within_budget
 from graphmem.jobs.webhooks import start_notices
 from graphmem.model import Compression, Erased, MemoryEvent, Resolution, Role, Session, Verdict
 from graphmem.validation import checked_id
 from graphmem_api.access import Info, in_running_session, in_session, of_student, session_to_read
-from graphmem_api.arguments import ID
-from graphmem_api.inputs import LedgerInput
-from graphmem_api.types import ActionCheckType, DoubtType, LedgerEntryType, MemoryType, shown_uncertainties
+from graphmem_api.mapper import ID
+from graphmem_api.types import ActionCheckType, DoubtType, LedgerEntryType, LedgerInput, MemoryType, shown_uncertainties
 
 
 @strawberry.type

@@ -14,18 +14,23 @@ from strawberry.types.graphql import OperationType
 
 from graphmem.errors import GraphmemError, InvalidInput, RateLimited
 from graphmem.flows.students import renew_if_due
-from graphmem.store.bookmarks import bookmarked
-from graphmem_api import inputs, student, types
+from graphmem.store.graph import bookmarked
+from graphmem_api import student, types
 from graphmem_api.access import RequestContext, check_request
 from graphmem_api.errors import code
-from graphmem_api.limits import CachedParsing, LimitedValidation
+from graphmem_api.institution_operations import (
+    AttitudeMutation,
+    TransferMutation,
+    UpkeepMutation,
+    UpkeepQuery,
+    WorldMutation,
+    WorldQuery,
+)
+from graphmem_api.limits import CachedParsing, LimitedValidation, MarkingExecution, veil
 from graphmem_api.mapper import describe
 from graphmem_api.memory_operations import ForgettingMutation, MemoryMutation, MemoryQuery, MemorySubscription
 from graphmem_api.student_operations import StudentMutation, StudentQuery
 from graphmem_api.turn_operations import TurnMutation, TurnSubscription
-from graphmem_api.upkeep_operations import TransferMutation, UpkeepMutation, UpkeepQuery
-from graphmem_api.veil import MarkingExecution, veil
-from graphmem_api.world_operations import AttitudeMutation, WorldMutation, WorldQuery
 
 QUERY_NODES = 2000
 """Fields of a GraphQL query once its fragments are expanded."""
@@ -138,7 +143,7 @@ def make_schema() -> Schema:
         CachedParsing(maxsize=500),
         LimitedValidation(QUERY_NODES, maxsize=500),
     ]
-    for each in (Query, Mutation, Subscription, *vars(types).values(), *vars(student).values(), *vars(inputs).values()):
+    for each in (Query, Mutation, Subscription, *vars(types).values(), *vars(student).values()):
         if has_object_definition(each):
             describe(each)
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.

@@ -19,8 +19,7 @@ from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
 from graphmem_api.access import Info, in_running_session, in_session, running_session_to_read, session_to_read
-from graphmem_api.arguments import ID
-from graphmem_api.mapper import Shown, shows
+from graphmem_api.mapper import ID, Shown, shows
 from graphmem_api.types import (
     ContextType,
     DoubtType,

@@ -10,7 +10,7 @@ from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Companion, Role, ServiceToken
 from graphmem_api.access import Info, allowed, in_running_session, in_session, is_locked, of_student, running_session
-from graphmem_api.arguments import ID
+from graphmem_api.mapper import ID
 from graphmem_api.student import StudentType
 from graphmem_api.types import SessionType
 

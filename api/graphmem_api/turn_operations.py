@@ -20,10 +20,9 @@ from graphmem.model import Role, Source
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem_api.access import Info, check_observations, in_session, maybe_in_session, of_student
-from graphmem_api.arguments import ID, NONE_USED
 from graphmem_api.errors import log_unexpected
-from graphmem_api.inputs import ObservationInput
-from graphmem_api.types import TurnEventType, TurnType
+from graphmem_api.mapper import ID, NONE_USED
+from graphmem_api.types import ObservationInput, TurnEventType, TurnType
 
 
 @strawberry.type

@@ -13,7 +13,7 @@ from time import perf_counter
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import in_process, learner, show_figures
-from graphmem.bench.scale import SENTENCES, Material, import_memories, made_memories, scale_sentences
+from graphmem.bench.turn import SENTENCES, Material, import_memories, made_memories, scale_sentences
 from graphmem.errors import SetupError
 from graphmem.model import Session
 from graphmem.progress import tracked

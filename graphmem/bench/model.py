@@ -18,8 +18,7 @@ from uuid import uuid4
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner
-from graphmem.bench.recorded import recorded_turn
-from graphmem.bench.scores import shares
+from graphmem.bench.talks import recorded_turn, shares
 from graphmem.errors import InvalidInput
 from graphmem.flows.facts import known_facts
 from graphmem.flows.ledger import list_entries

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -13,8 +14,9 @@ from uuid import uuid4
 import typer
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from graphmem.commands.frame import ExistingFile, Printout, cli_command, read_password, unlocked
+from graphmem.commands.frame import ExistingFile, Printout, cli_command, read_password, say, unlocked
 from graphmem.errors import Conflict, InvalidInput
+from graphmem.exports.reading import EXPORT_FORMATS, Chats, Turn, read_export
 from graphmem.model import Observation, Session, SourceKind, TurnOutcome, Who
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ async def replay_command(
     file : dialogues, one JSON object a line
     student : who is to have said it
     """
-    from graphmem.bench.recorded import match_baselines
+    from graphmem.bench.talks import match_baselines
     from graphmem.flows.turn import handle_turn
     from graphmem.progress import tracked
     from graphmem.samples.dialogues import load_dialogues
@@ -104,7 +106,7 @@ async def replay_command(
 
 def incoming_turns(dialogue: "Dialogue", end: datetime) -> "Iterator[Incoming]":
     """Yield the student's messages of a dialogue that ends at `end`, with the tutor's real replies."""
-    from graphmem.bench.recorded import recorded_turn
+    from graphmem.bench.talks import recorded_turn
     from graphmem.samples.dialogues import dialogue_turns
 
     turns = dialogue_turns(dialogue)
@@ -237,7 +239,7 @@ async def compress_command(gm: "Graphmem", session: Session, preview: bool = Fal
     preview : only tell what would be done
     to : memories to be left; by default 0.618 of the limit
     """
-    from graphmem.jobs.compressing import compress_within_budget
+    from graphmem.jobs.runner import compress_within_budget
 
     done = await compress_within_budget(gm, session, to=to, preview=preview)
     verb = "would become" if done.id is None else "became"
@@ -282,3 +284,80 @@ async def drift_command(
         compressed = [f"{each.nodes_before} memories became {each.nodes_after}." for each in report.compressions]
         lines += compressed or ["Nothing was compressed."]
     return Printout(asdict(report), lines)
+
+
+TURNS_AT_A_TIME = 20
+
+
+@cli_command("import-chats")
+async def import_chats_command(
+    gm: "Graphmem",
+    institution: str,
+    password: str,
+    file: ExistingFile,
+    student: Annotated[str, typer.Option()],
+    format_: Annotated[str, typer.Option("--format", help=f"auto, {', '.join(EXPORT_FORMATS)}")] = "auto",
+    speaker: str | None = None,
+) -> Printout:
+    """Bring in the chats of another service, dated as they were, with their replies; safe to repeat.
+
+    Parameters
+    ----------
+    file : the export: JSON or JSON lines
+    student : whose chats they are; enrolled before
+    speaker : who in the file is the student, if not `user`
+    """
+    if format_ not in ("auto", *EXPORT_FORMATS):
+        raise InvalidInput(f"There is no format {format_}: name one of auto, {', '.join(EXPORT_FORMATS)}.")
+    chats = read_export(file, format_, student, speaker)
+    say(f"{file.name} is of {chats.format}: {sum(map(len, chats.turns))} messages in {len(chats.turns)} chats.")
+    async with unlocked(gm, Who(institution, student), password) as session:
+        report = await _brought_in(gm, session, chats)
+    lines = [
+        f"{report['turns']} turns and {report['notes']} notes of {report['chats']} chats are remembered; "
+        f"{report['handled_before']} had been before."
+    ]
+    if chats.undated:
+        lines.append(
+            f"{chats.undated} messages have no time of their own: they have that of the one before, or of the file."
+        )
+    return Printout(report, lines + [f"left out, {count} times: {reason}" for reason, count in chats.left_out.items()])
+
+
+async def _brought_in(gm: "Graphmem", session: Session, chats: Chats) -> dict[str, Any]:
+    """Put every turn through handleTurn or observe, and count them; what is refused is left out for its reason."""
+    from graphmem.jobs.runner import run_jobs
+    from graphmem.progress import tracked
+
+    counts = Counter[str]()
+    for turns in tracked(chats.turns, "Importing"):
+        for place, turn in enumerate(turns, start=1):
+            try:
+                counts[await _brought(gm, session, turn)] += 1
+            except InvalidInput as e:
+                chats.left_out[str(e)] += 1
+            # Memories are there before what comes next is read, as they would have been.
+            if place % TURNS_AT_A_TIME == 0 or place == len(turns):
+                await run_jobs(gm, session)
+    found = {"format": chats.format, "chats": len(chats.turns), "undated": chats.undated, "left_out": chats.left_out}
+    return found | {name: counts[name] for name in ("turns", "notes", "handled_before")}
+
+
+async def _brought(gm: "Graphmem", session: Session, turn: Turn) -> str:
+    """Remember one turn; `turns`, `notes`, or `handled_before` where it had been."""
+    from graphmem.flows.observation import observe
+    from graphmem.flows.turn import Incoming, handle_turn
+
+    if turn.reply is not None:
+        try:
+            outcome = await handle_turn(
+                gm, session, Incoming(turn.id, turn.text, turn.at, turn.reply, opener=turn.opener)
+            )
+        except Conflict:
+            return "handled_before"
+        return "handled_before" if outcome.repeated else "turns"
+    kind = SourceKind.SYSTEM if turn.noted else SourceKind.CHAT
+    await observe(
+        gm, Who(session.institution, session.student_id), [Observation(kind, turn.id, turn.text, turn.at, turn.speaker)]
+    )
+    return "notes"

@@ -1,8 +1,10 @@
 """Commands for operators: database, server, worker, jobs, tokens, backups, queries, benchmarks."""
 
 import asyncio
+import json
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +15,11 @@ import typer
 from graphmem.bench import BENCHMARKS, figure_lines, run_benchmark
 from graphmem.commands.frame import ExistingFile, Printout, cli_command, read_password, say, unlocked
 from graphmem.errors import InvalidInput, SetupError
+from graphmem.flows.analysis import analyse, declared, list_queries
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, Usage, Who
-from graphmem.progress import spoken
+from graphmem.progress import Say, spoken
+from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 from graphmem.validation import PAGE_SIZE
 
@@ -148,16 +152,16 @@ async def jobs_command(
     first : most jobs
     retry : instead: start the dead job of this id again
     """
-    from graphmem.jobs import admin
+    from graphmem.jobs import health
 
     found: list[Job] = []
     if retry:
-        found, total = [await admin.retry_job(gm, institution, retry)], 1
+        found, total = [await health.retry_job(gm, institution, retry)], 1
     else:
-        total, after = await admin.count_jobs(gm, institution, student, state), None
+        total, after = await health.count_jobs(gm, institution, student, state), None
         while len(found) < first:
             most = min(first - len(found), PAGE_SIZE)
-            page = await admin.list_jobs(gm, institution, student, state, most, after)
+            page = await health.list_jobs(gm, institution, student, state, most, after)
             found += page.items
             if (after := page.next) is None:
                 break
@@ -185,7 +189,7 @@ async def usage_command(
     student : whose; all students by default
     since : from this day on (UTC)
     """
-    from graphmem.jobs.admin import spent_by_kind
+    from graphmem.jobs.health import spent_by_kind
 
     by_kind = await spent_by_kind(gm, institution, student, since and since.replace(tzinfo=UTC))
     found: dict[str, dict[str, Any]] = {kind: asdict(usage) for kind, usage in by_kind.items()}
@@ -352,7 +356,7 @@ async def query_command(
     name : which one; without it they are listed
     param : a parameter, as name=value
     """
-    from graphmem.commands.query import run_query, table
+    from graphmem.commands.operation import run_query, table
     from graphmem.flows.analysis import declared, list_queries
 
     if name is not None:
@@ -483,8 +487,7 @@ async def plot_command(
     structure : no word of anybody; no password
     memories : most memories, the most present ones
     """
-    from graphmem.commands.drawing import checked_picture, save_figure
-    from graphmem.commands.plot import memory_figure, overlay_figure
+    from graphmem.commands.plot import checked_picture, memory_figure, overlay_figure, save_figure
 
     file = checked_picture(out)
     if overlay:
@@ -502,3 +505,96 @@ def inspect_command(settings: Settings, who: Who, password: str) -> None:
     from graphmem.commands.inspect import show_copy
 
     show_copy(settings, who, password, say)
+
+
+def typed_params(types: Mapping[str, str], typed: Sequence[str]) -> dict[str, Any]:
+    """Return the values of parameters that were typed as `name=value`, numbers and maps as JSON has them.
+
+    Raises
+    ------
+    InvalidInput    one has no value, or is given twice
+
+    Examples
+    --------
+    >>> typed_params({"student_id": "str", "limit": "int"}, ["student_id=7", "limit=5"])
+    {'student_id': '7', 'limit': 5}
+    """
+    given: dict[str, Any] = {}
+    for each in typed:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise InvalidInput(f"--param {each} will not do: write name=value.")
+        if name in given:
+            raise InvalidInput(f"--param {name} is given twice.")
+        given[name] = value
+        if types.get(name) in ("int", "float", "map"):
+            try:
+                given[name] = json.loads(value)
+            except ValueError:
+                # A text is of another type, which is told with the types that are wanted.
+                continue
+    return given
+
+
+async def run_query(
+    settings: Settings, name: str, typed: Sequence[str], institution: str, say: Say
+) -> list[dict[str, Any]]:
+    """Return the rows of a named query, in plain values.
+
+    Parameters
+    ----------
+    settings : Settings
+    name : str, of a file in `cypher/analyst`
+    typed : `name=value` each
+    institution : str
+    say : told while the local Neo4j starts
+
+    Raises
+    ------
+    NotFound        there is no such query
+    InvalidInput    its parameters will not do
+    Unavailable     Neo4j does not answer
+
+    Source: spec 18.
+    """
+    query = list_queries().get(name)
+    params = typed_params({} if query is None else declared(query), typed)
+    async with open_graph(settings, say) as graph:
+        return (await analyse(graph, institution, name, params, most=None)).rows
+
+
+def table(rows: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+    """Return rows as text: a table, or where that is wider than `width` characters, row by row.
+
+    Examples
+    --------
+    >>> print(table([{"type": "ABOUT", "edges": 2}, {"type": "EVOKES", "edges": 11}]))
+    type    edges
+    ABOUT   2
+    EVOKES  11
+    >>> print(table([{"type": "ABOUT", "edges": 2}], width=8))
+    type   ABOUT
+    edges  2
+    """
+    if not rows:
+        return "no rows"
+    names = list(rows[0])
+    lines = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    if width is not None and sum(widths) + 2 * len(widths) - 2 > width:
+        longest = max(map(len, names))
+        blocks = [
+            [f"{name:<{longest}}  {cell}".rstrip() for name, cell in zip(names, row, strict=True)] for row in lines[1:]
+        ]
+        return "\n\n".join("\n".join(block) for block in blocks)
+    return "\n".join("  ".join(f"{c:<{w}}" for c, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    return "" if value is None else json.dumps(value) if isinstance(value, dict) else str(value)

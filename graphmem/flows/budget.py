@@ -10,8 +10,8 @@ from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded
 from graphmem.model import Answer, MindQuestion, Session
 from graphmem.ports import Mind, OnToken
-from graphmem.store import usage
-from graphmem.store.usage import Limits, Reserve
+from graphmem.store import jobs
+from graphmem.store.jobs import Limits, Reserve
 
 BUDGET_TOKEN_COST = 2e-05
 """US dollars set aside for each token that a question may use."""
@@ -101,14 +101,14 @@ async def within_budget(
     mind = BudgetedMind(
         gm.mind,
         gm.offline,
-        lambda: usage.reserve(gm.graph, session, name, limits, wanted),
+        lambda: jobs.reserve(gm.graph, session, name, limits, wanted),
         refuse=own.degrade == "refuse",
     )
     try:
         yield replace(gm, mind=mind)
     finally:
         if mind.within:
-            await usage.release_budget(gm.graph, session, name, wanted.at, gm.clock())
+            await jobs.release_budget(gm.graph, session, name, wanted.at, gm.clock())
 
 
 def most(size: int, questions: int, token_cost: float, at: datetime) -> Reserve:

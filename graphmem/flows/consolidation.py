@@ -13,8 +13,8 @@ from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.formation_plan import TENTATIVE
-from graphmem.maths import features, importance
-from graphmem.maths.salience import reconsidered
+from graphmem.maths import importance
+from graphmem.maths.importance import reconsidered
 from graphmem.model import Who
 from graphmem.store import memories, students
 from graphmem.store.memories import ConsolidationVerdict, UnconsolidatedMemory
@@ -94,11 +94,11 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> Consolidati
     >>> [verdict(plain, times[:n]).consolidated for n in (1, 2, 16)]
     [True, True, False]
     """
-    talk = features.sitting(said, at := thought.at.timestamp())
+    talk = importance.sitting(said, at := thought.at.timestamp())
     # Later messages may no longer be known.
-    rate = max(thought.activity, features.messages_per_minute(talk, min(talk[-1], at + features.RATE_WINDOW)))
+    rate = max(thought.activity, importance.messages_per_minute(talk, min(talk[-1], at + importance.RATE_WINDOW)))
     heat = importance.activity(rate)
-    values = replace(importance.Features(*thought.features), recency=features.recency(talk[-1] - at), heat=heat)
+    values = replace(importance.Features(*thought.features), recency=importance.recency(talk[-1] - at), heat=heat)
     score = importance.importance(values, importance.temperature(heat))
     final = importance.final(score, thought.surprise)
     keeps = final >= importance.threshold(rate)

@@ -42,21 +42,21 @@ from graphmem.sealing import StudentLock
 from graphmem.search.edges import Reach
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
-from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.ranking import (
     NO_LONGER,
     Candidate,
     as_asked_for,
+    fitting_lines,
     judged,
     nearest_memories,
     ranked,
     secret_ids,
+    shown,
     standing_profile,
     tentative_memories,
     with_threads,
 )
-from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS
-from graphmem.search.selection import fitting_lines, shown
+from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS, Hit, SearchQuery
 from graphmem.store import jobs, students, turns
 from graphmem.store.jobs import Claimed, Kind
 from graphmem.store.ledger import StoredEntry

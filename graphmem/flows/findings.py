@@ -18,7 +18,7 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.flows.uncertainty import Detected, detected, takes_back_belief
 from graphmem.language.analysis import BANDS, MessageAnalysis, entities_of, is_own_matter, work_chance
 from graphmem.language.heads import HeadScores
-from graphmem.maths import features, importance, surprise
+from graphmem.maths import importance, surprise
 from graphmem.maths.surprise import MessageParts
 from graphmem.model import (
     Alternative,
@@ -120,7 +120,7 @@ class Senses:
         nothing = np.zeros_like(said.vector)
         # A message that nobody embedded is compared in words alone.
         asked = Compared(Doc(""), nothing) if before is None else self._compared(before, nothing)
-        emotion = features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector))
+        emotion = importance.emotion(said.valence, self.affect.arousal(said.doc, reading.vector))
         sensed = Sensed(emotion=emotion, told=reading.scores.chance("band", BANDS[-1]))
         if expected is None:
             return sensed
@@ -203,12 +203,12 @@ def score(
     now = message.at.timestamp()
     # The replies come as fast as they are made: how busy it is, the student says.
     said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
-    rate = features.messages_per_minute([*said, now], now)
+    rate = importance.messages_per_minute([*said, now], now)
     latest = max((m.at.timestamp() for m in window), default=now)
-    distance = min(features.distance(stacked_vectors(window, len(vector)), vector), 1.0 - likest)
+    distance = min(importance.distance(stacked_vectors(window, len(vector)), vector), 1.0 - likest)
     values = importance.Features(
         mentioned=float(named or matching.named(doc_of(message), [state.companion.name])),
-        recency=features.recency(now - latest),
+        recency=importance.recency(now - latest),
         heat=importance.activity(rate),
         expertise=_expertise(doc_of(message), state.companion.expertise, task),
         novelty=surprise.novelty(distance),

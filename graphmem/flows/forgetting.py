@@ -10,7 +10,7 @@ from graphmem.flows.ending import stems_of
 from graphmem.flows.session_cache import ENDED, check_running, open_memories
 from graphmem.model import Erased, Memory, MemoryRole, Session
 from graphmem.store import ledger, sources, students, turns
-from graphmem.store.traces import Forgetting, WaitingWork, delete_with_traces, find_traces
+from graphmem.store.memories import Forgetting, WaitingWork, delete_with_traces, find_traces
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import said

@@ -32,8 +32,8 @@ from graphmem.flows.overlay import fog_of
 from graphmem.flows.session_cache import known_readings, open_memories, with_feedback, write_planned
 from graphmem.flows.surprise import with_response
 from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, entities_of, passes, work_chance
-from graphmem.maths import features, importance, surprise
-from graphmem.maths.salience import SNR_CEILING
+from graphmem.maths import importance, surprise
+from graphmem.maths.importance import SNR_CEILING
 from graphmem.model import (
     Answer,
     Classify,
@@ -59,7 +59,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.sealing import StudentLock, keyed_hash
-from graphmem.store import jobs, students, surprises
+from graphmem.store import jobs, students, uncertainties
 from graphmem.store.changes import Changes, New, Topic
 from graphmem.store.nodes import batches
 from graphmem.store.sources import observed_id, observed_key
@@ -254,7 +254,7 @@ async def _question(gm: Graphmem, session: Session, held: OpenMemories, scored: 
     """Return the question about some messages, with what is kept near them."""
     heard = tuple(each.input.heard for each in scored)
     ledger = [kept.entry for kept in held.ledger]
-    facts, asked = await known_facts(gm, session), await surprises.list_open_questions(gm.graph, session)
+    facts, asked = await known_facts(gm, session), await uncertainties.list_open_questions(gm.graph, session)
     known = known_items(
         [each.vector for each in scored],
         held.index,
@@ -269,7 +269,7 @@ async def _question(gm: Graphmem, session: Session, held: OpenMemories, scored: 
 async def _scored(gm: Graphmem, session: Session, held: OpenMemories, given: Input) -> Scored:
     heard = given.heard
     (read,), (vector,) = await gm.read([heard.text], known_readings(gm, session))
-    feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
+    feeling = importance.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
@@ -377,7 +377,7 @@ async def _without_danger(gm: Graphmem, session: Session, read: Input, notes: Se
 def _before(held: OpenMemories, source: Source) -> str:
     """Return the text before an observation that came alone: what was remembered last in the same sitting."""
     memory = held.index.before(source.at)
-    follows = memory is not None and (source.at - memory.timestamp).total_seconds() < features.SEGMENT_GAP
+    follows = memory is not None and (source.at - memory.timestamp).total_seconds() < importance.SEGMENT_GAP
     return memory.content or "" if memory is not None and follows else ""
 
 

@@ -30,9 +30,8 @@ from graphmem.flows.uncertainty_plan import (
     shifted_tolerance,
 )
 from graphmem.maths import importance
-from graphmem.maths.features import SEGMENT_GAP
 from graphmem.maths.gravity import boosted
-from graphmem.maths.salience import salience
+from graphmem.maths.importance import SEGMENT_GAP, salience
 from graphmem.model import (
     OF_A_SITTING,
     DetectionContext,

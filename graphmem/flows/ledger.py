@@ -27,7 +27,7 @@ from graphmem.model import (
     Wellbeing,
     Who,
 )
-from graphmem.store import ledger, surprises
+from graphmem.store import ledger, uncertainties
 from graphmem.store.changes import Changes, Update, renewed
 from graphmem.store.ledger import Raised
 from graphmem.store.sources import kind_in_graph
@@ -432,7 +432,7 @@ async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], lev
     async def planned(held: OpenMemories) -> Changes | None:
         known = [memory_id for memory_id in memory_ids if held.index.get(memory_id) is not None]
         updated = list[Update](renewed(known, surprise_level=level, flashbulb=False))
-        for response in (await surprises.list_responses(gm.graph, session, known)).values():
+        for response in (await uncertainties.list_responses(gm.graph, session, known)).values():
             # The student's own statements, and the memories they ended, stand.
             made = [r for r in response.revisions if is_own_belief(held.index.get(r.new_id))]
             own, prior = [r.new_id for r in made], [r.prior_id for r in made if r.prior_id is not None]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from graphmem.flows.formation_plan import STRENGTH, Marked, Reading, new_memory
-from graphmem.maths.features import SEGMENT_GAP
+from graphmem.maths.importance import SEGMENT_GAP
 from graphmem.model import (
     Domain,
     EdgeType,

@@ -9,7 +9,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, NotFound, RateLimited
 from graphmem.flows.overlay import practise
 from graphmem.flows.students import check_vouched
-from graphmem.maths.features import SEGMENT_GAP
+from graphmem.maths.importance import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
 from graphmem.sealing import StudentLock
 from graphmem.store import overlays, sources, students

@@ -38,7 +38,7 @@ from graphmem.model import (
     StudentSummary,
     Who,
 )
-from graphmem.store import deletion, integrity, students
+from graphmem.store import integrity, students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import Rekeying, rotate
 from graphmem.store.tampering import Damage, forget_noticed, report
@@ -746,7 +746,7 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
     """
     checked_id("studentId", who.student_id)
     async with gm.lock(who), gm.memory_lock(who):
-        began = await deletion.begin_erasure(gm.graph, who, gm.clock())
+        began = await students.begin_erasure(gm.graph, who, gm.clock())
         gm.lock_up(who)
     if began is None:
         raise NotFound("There is no such student.")
@@ -757,7 +757,7 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
 
 async def finish_erasures(gm: Graphmem) -> int:
     """Finish erasures that were cut short; how many."""
-    unfinished = await deletion.list_unfinished_erasures(gm.graph, gm.clock() - TAKEN_UP_AFTER)
+    unfinished = await students.list_unfinished_erasures(gm.graph, gm.clock() - TAKEN_UP_AFTER)
     for who in unfinished:
         await finish_erasure_of(gm, who)
     return len(unfinished)
@@ -766,9 +766,9 @@ async def finish_erasures(gm: Graphmem) -> int:
 async def finish_erasure_of(gm: Graphmem, who: Who) -> Erased:
     """Delete the rest of a student whose erasure has begun, and return how much."""
     erased = Erased()
-    while (some := await deletion.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
+    while (some := await students.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
         erased += some
         if not some.total:
-            await deletion.finish_erasure(gm.graph, who)
+            await students.finish_erasure(gm.graph, who)
             break
     return erased

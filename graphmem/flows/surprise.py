@@ -33,7 +33,7 @@ from graphmem.model import (
     Verdict,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store import surprises
+from graphmem.store import uncertainties
 from graphmem.store.changes import (
     ChangeRow,
     Changes,
@@ -46,7 +46,7 @@ from graphmem.store.changes import (
     Update,
     renewed,
 )
-from graphmem.store.surprises import Surprised
+from graphmem.store.uncertainties import Surprised
 from graphmem.text.normalize import quoted
 from graphmem.validation import MESSAGE_LIMIT, checked_text
 
@@ -192,12 +192,12 @@ def _actions(
 
 async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
     """Return responses to many surprises, read at once, by the episodes that keep them; other memories are left out."""
-    return await surprises.list_responses(gm.graph, session, ids)
+    return await uncertainties.list_responses(gm.graph, session, ids)
 
 
 async def list_questions(gm: Graphmem, session: Session) -> list[Question]:
     """Return questions that surprises left open and nobody has answered, longest waiting first."""
-    return await surprises.list_open_questions(gm.graph, session)
+    return await uncertainties.list_open_questions(gm.graph, session)
 
 
 async def answer_question(gm: Graphmem, session: Session, question_id: str, text: str) -> bool:
@@ -209,12 +209,12 @@ async def answer_question(gm: Graphmem, session: Session, question_id: str, text
     NotFound        there is no such question
     """
     checked_text("text", text, MESSAGE_LIMIT)
-    questions = {question.id: question for question in await surprises.list_open_questions(gm.graph, session)}
+    questions = {question.id: question for question in await uncertainties.list_open_questions(gm.graph, session)}
     question = questions.get(question_id)
     if question is not None:
         said = Observation(SourceKind.CHAT, f"answer:{question_id}", text, gm.clock(), before=question.text)
         await observe(gm, session, [said])
-    if not await surprises.save_answer(gm.graph, session, question_id, gm.clock()):
+    if not await uncertainties.save_answer(gm.graph, session, question_id, gm.clock()):
         raise NotFound("There is no such question: read `student.questions`.")
     gm.drop(session)
     return True
@@ -249,7 +249,7 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
         checked_text("note", note, VERDICT_CHARACTERS)
 
     async def planned(held: OpenMemories) -> Changes | None:
-        memory, found = held.index.get(memory_id), await surprises.find_surprised(gm.graph, session, memory_id)
+        memory, found = held.index.get(memory_id), await uncertainties.find_surprised(gm.graph, session, memory_id)
         if memory is None or found is None:
             raise NotFound("There is no such memory.")
         if found.verdict is verdict:

@@ -21,9 +21,8 @@ from graphmem.store import jobs, overlays, students, transfer, turns
 from graphmem.store.changes import entity_key
 from graphmem.store.document import EDGE_TYPES, FORMAT, FORMAT_VERSION, MODALITY_LABELS, NodePart, StudentDocument
 from graphmem.store.nodes import NODE_KINDS, SealedForm, kind_of
-from graphmem.store.surprises import RESPONSE
 from graphmem.store.transfer import ImportedEdge, ImportedGraph, ImportedNode
-from graphmem.store.uncertainties import UNDO
+from graphmem.store.uncertainties import RESPONSE, UNDO
 from graphmem.validation import PASSWORD_MIN, checked_new_id, checked_password
 
 MOST_FAULTS = 5

@@ -29,7 +29,7 @@ from graphmem.model import (
     TurnOutcome,
     Unlocked,
 )
-from graphmem.search.selection import shown
+from graphmem.search.ranking import shown
 from graphmem.settings import Settings
 from graphmem.store.jobs import FormJob, Kind, NewJob
 from graphmem.store.ledger import Raised

@@ -15,11 +15,10 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError
 from graphmem.flows.consolidation import consolidate, decay
 from graphmem.flows.uncertainty import reconcile
-from graphmem.jobs.compressing import compress_beyond_limit
-from graphmem.jobs.runner import run_jobs, trouble_logged
+from graphmem.jobs.runner import compress_beyond_limit, run_jobs, trouble_logged
 from graphmem.logs import log_ids
 from graphmem.model import UNSETTLED, Compression, CompressionTrigger, Session, Uncertainty, Who
-from graphmem.store import jobs, surprises, uncertainties
+from graphmem.store import jobs, uncertainties
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +81,7 @@ async def drift_cycle(gm: Graphmem, who: Who, session: Session | None, *, by_han
         except GraphmemError as error:
             failed = 1
             log.warning("memories could not be considered for consolidation: %s", error.code)
-    questions = await surprises.delete_idle_questions(gm.graph, who)
+    questions = await uncertainties.delete_idle_questions(gm.graph, who)
     report = DriftReport(1, faded, deleted, considered, kept, failed, questions)
     return report if session is None else report + await _read_through(gm, session, by_hand)
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -16,12 +16,47 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
 from graphmem.flows.budget import within_budget
 from graphmem.flows.formation import form_messages, form_observations
-from graphmem.jobs.compressing import compress_beyond_limit
+from graphmem.flows.session_cache import open_memories
+from graphmem.llm.summary import SHOWN_STATEMENT
 from graphmem.logs import log_ids
-from graphmem.model import MESSAGES_AT_ONCE, CompressionTrigger, JobState, Session, Usage
+from graphmem.model import MESSAGES_AT_ONCE, Compression, CompressionTrigger, JobState, Session, Usage
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
 from graphmem.store.tampering import report
+
+
+async def compress_within_budget(
+    gm: Graphmem,
+    session: Session,
+    *,
+    trigger: CompressionTrigger = CompressionTrigger.MANUAL,
+    to: int | None = None,
+    preview: bool = False,
+) -> Compression:
+    """Compress a student's memories, see `graphmem.flows.compression`; where the budget is spent rules summarise."""
+    # It needs scipy, which takes most of a second to import: a command that compresses nothing should not wait for it.
+    from graphmem.flows import compression
+    from graphmem.flows.compression import MOST_TOGETHER
+
+    # About the bytes of statements that one question is about.
+    asked = compression.GROUPS_AT_ONCE * MOST_TOGETHER * SHOWN_STATEMENT
+    async with within_budget(gm, session, "compress", asked, compression.MODEL_QUESTIONS) as able:
+        return await compression.compress(able, session, trigger=trigger, to=to, preview=preview)
+
+
+async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: CompressionTrigger) -> Compression | None:
+    """Compress where the student has more memories than the limit; None where that need not be, or has to wait.
+
+    At the end of a session, which takes a limited time, rules summarise: a language model would not be done.
+    """
+    if trigger is CompressionTrigger.SESSION_END:
+        gm = replace(gm, mind=gm.offline)
+    held = await open_memories(gm, session)
+    if len(held.index) > gm.settings.memories_limit:
+        with suppress(Conflict):
+            return await compress_within_budget(gm, session, trigger=trigger)
+    return None
+
 
 TALK_PAUSE = 120.0
 """Seconds without a message after which a language model reads fewer turns than it can; pupils think for a minute."""

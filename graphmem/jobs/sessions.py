@@ -19,8 +19,7 @@ from graphmem.flows.session_cache import ENDED
 from graphmem.flows.students import keep_up
 from graphmem.flows.turn import answer_waiting
 from graphmem.flows.uncertainty import reconcile
-from graphmem.jobs.compressing import compress_beyond_limit
-from graphmem.jobs.runner import run_jobs, trouble_logged
+from graphmem.jobs.runner import compress_beyond_limit, run_jobs, trouble_logged
 from graphmem.logs import log_ids
 from graphmem.model import CompressionTrigger, Session, Who
 from graphmem.store import students

@@ -12,7 +12,7 @@ from graphmem.jobs.drift import drift_due
 from graphmem.jobs.sessions import drop_ended, expire_sessions, finish_all_closings
 from graphmem.jobs.webhooks import NOTICES_KEPT, send_notices
 from graphmem.store import jobs, turns
-from graphmem.store.deletion import Retention, delete_old
+from graphmem.store.students import Retention, delete_old
 
 STRANDED_AFTER = 120.0
 """Seconds after which an unanswered turn is completed by the sweeper."""

@@ -24,11 +24,18 @@ from pydantic_ai.settings import ModelSettings
 
 from graphmem.errors import MindError
 from graphmem.llm import modes
-from graphmem.llm.memory import MemoryOutput, Noted, NotedTalk, noted, notes_of_answer
-from graphmem.llm.memory_prompt import memory_prompt
-from graphmem.llm.prompts import Prompt, predict_prompt, reply_prompt
-from graphmem.llm.providers import make_model
-from graphmem.llm.reply import REPLY_CHARACTERS, ForeseeOutput, ReplyOutput, predicted, response
+from graphmem.llm.memory import MemoryOutput, Noted, NotedTalk, memory_prompt, noted, notes_of_answer
+from graphmem.llm.modes import make_model
+from graphmem.llm.prompts import (
+    REPLY_CHARACTERS,
+    ForeseeOutput,
+    Prompt,
+    ReplyOutput,
+    predict_prompt,
+    predicted,
+    reply_prompt,
+    response,
+)
 from graphmem.llm.summary import SummariseOutput, digests, summarise_prompt, summary_items
 from graphmem.metrics import model_notes
 from graphmem.model import (

@@ -6,11 +6,19 @@ looked for as it is, then by its words alone, then by its likeness; a number has
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import unescape
+from itertools import groupby
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, BeforeValidator
 from rapidfuzz import fuzz
+
+from graphmem.language.encoder import named_in
+from graphmem.text.doc import Doc
+from graphmem.text.normalize import abridged, cleaned_quote
 
 LIKENESS = 90.0
 """Least `partial_ratio`, 0..100, at which a quote that was not copied exactly counts as found."""
@@ -103,3 +111,74 @@ def _letter(sign: str) -> str:
     if sign == "_" or sign.isspace():
         return " "
     return unicodedata.normalize("NFKD", sign)[0].casefold()[:1]
+
+
+_DIGITS = re.compile(r"\d+")
+
+
+def line(value: Any, most: int = 500) -> str:
+    """Return a text on one line, at most so many characters; empty for a value that is no text."""
+    text = " ".join(cleaned_quote(value).split()) if isinstance(value, str) else ""
+    return text if len(text) <= most else abridged(text, most - len(" […]"))
+
+
+def share(value: Any) -> float | None:
+    """A share in [0, 1], from a number, a percentage or a text of either; None where it is none."""
+    text = value.strip().removesuffix("%") if isinstance(value, str) else value
+    try:
+        number = float(text) if not isinstance(text, bool) else -1.0
+    except (TypeError, ValueError):
+        return None
+    if not 0 <= number <= 100:
+        return None
+    return number / 100 if number > 1 else number
+
+
+def bounded(most: int) -> AfterValidator:
+    """Shortens a text and refuses an empty one."""
+
+    def read(text: str) -> str:
+        if not (cleaned := cleaned_quote(text)):
+            raise ValueError("must not be empty")
+        return cleaned if len(cleaned) <= most else abridged(cleaned, most - len(" […]"))
+
+    return AfterValidator(read)
+
+
+def filled(model: type[BaseModel], value: Any) -> Any:
+    """An object with every field of a schema, absent ones None."""
+    return dict.fromkeys(model.model_fields) | value if isinstance(value, dict) else value
+
+
+def _as_texts(value: Any) -> list[str]:
+    listed = value if isinstance(value, list) else [] if value is None else [value]
+    texts = (" ".join(map(str, each.values())) if isinstance(each, dict) else str(each) for each in listed)
+    return [text for text in map(line, texts) if text]
+
+
+def _as_numbers(value: Any) -> list[int]:
+    return [int(number) for text in _as_texts(value) for number in _DIGITS.findall(text)[:1] if len(number) < 9]
+
+
+TextList = Annotated[list[str], BeforeValidator(_as_texts)]
+"""A list of texts; one text stands for a list, an object for its values."""
+NumberList = Annotated[list[int], BeforeValidator(_as_numbers)]
+
+
+_AROUND = '.,;:!?()“”"'
+
+
+def names_in(text: str) -> Iterator[str]:
+    """Yield what a text may name: names that the encoder finds, then words with a capital, which may be names, too.
+
+    Examples
+    --------
+    >>> list(names_in("Ada has a four year old Labrador."))
+    ['Ada', 'Labrador']
+    """
+    yield from (entity.name for entity in named_in(text))
+    capitals = frozenset(Doc(text).capitals)
+    words = (word.split("'")[0].strip(_AROUND) for word in text.split())
+    for is_name, run in groupby(words, capitals.__contains__):
+        if is_name:
+            yield " ".join(run)

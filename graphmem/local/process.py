@@ -1,15 +1,20 @@
 """Processes and ports of this machine: whose a process is, which port is free, what answers Bolt."""
 
+import errno
+import os
+import shutil
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from os import kill
 from pathlib import Path
 
 import psutil
+
+from graphmem.errors import SetupError
 
 HOST = "127.0.0.1"
 PROCESS_POLL = 0.05  # seconds between two looks
@@ -146,3 +151,61 @@ def answers_bolt(port: int) -> bool:
             return len(connection.recv(4)) == 4
     except OSError:
         return False
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
+
+
+@contextmanager
+def clear_disk_errors(folder: Path) -> Iterator[None]:
+    """Turn a full disk and a missing right into a SetupError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise SetupError(
+                f"The disk of {folder} is full: free some room, or set GRAPHMEM_HOME to a folder on another disk."
+            ) from error
+        if error.errno in REFUSED:
+            raise SetupError(
+                f"{error.filename or folder} cannot be written ({error.strerror}): give this user the right to, "
+                "or set GRAPHMEM_HOME to a folder that may be written."
+            ) from error
+        raise
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Raise SetupError when fewer than `needed` bytes are free on the disk of a folder that exists."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise SetupError(
+            f"Not enough room for the local Neo4j in {folder}: {needed / 1e6:.0f} MB needed, {free / 1e6:.0f} MB free. "
+            "Free some, or set GRAPHMEM_HOME to a folder on another disk."
+        )
+
+
+def bytes_on_disk(folder: Path) -> int:
+    """Disk usage of all files below a folder, in bytes; 0 if there is no such folder.
+
+    Examples
+    --------
+    >>> bytes_on_disk(Path("/nowhere"))
+    0
+    """
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # a running server removes files meanwhile
+            total += path.lstat().st_blocks * 512
+    return total
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only this user can read, whole or not at all."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

@@ -19,18 +19,20 @@ from urllib.parse import quote
 
 from graphmem.errors import SetupError
 from graphmem.local import install
-from graphmem.local.disk import bytes_on_disk, clear_disk_errors, write_private
-from graphmem.local.jars import locked
+from graphmem.local.install import locked
 from graphmem.local.process import (
     HOST,
     PROCESS_POLL,
     answers_bolt,
     await_end,
+    bytes_on_disk,
+    clear_disk_errors,
     free_ports,
     is_free,
     is_running,
     start_detached,
     stop,
+    write_private,
 )
 from graphmem.settings import Settings
 

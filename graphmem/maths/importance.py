@@ -1,12 +1,15 @@
 """Importance of a message, the reasons for it, and the threshold to be kept (spec 6)."""
 
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.maths.chances import softmax
-from graphmem.model import Attention
+from graphmem.model import Attention, Matrix, Vector
 
 BUSY = 10.0
 """Messages a minute at which a conversation is as hot as it gets."""
@@ -128,3 +131,169 @@ def final(importance: float, surprise: float) -> float:
 def _log_mean_exp(x: NDArray[np.float64], temperature: float) -> float:
     top = x.max()
     return float(top + temperature * np.log(np.mean(np.exp((x - top) / temperature))))
+
+
+INFORMATION = 0.9
+"""Weight of information; the rest is importance."""
+ASKED_SHARE = 0.75
+"""Weight, within information, of the chance that it is asked about; the rest is how much it tells of a person."""
+SNR_CEILING = 1000
+"""Highest signal-to-noise ratio."""
+
+
+def salience(final: float | None, snr: int, asked: float | None = None) -> float:
+    """Salience, which decides if a memory survives: information blended with importance.
+
+    Parameters
+    ----------
+    final : float >= 0, importance * (1 + surprise) of its message, capped at 1 here; None for what comes from no
+        conversation, such as a lesson or a teacher's note: then information alone decides
+    snr : int in 0..1000, of its message, as the encoder sees it
+    asked : float in 0..1, the chance that it is asked about later (`graphmem.text.doc`); None: by `snr` alone
+
+    Returns
+    -------
+    float in [0, 1]; never falls when one of them rises; 1 when all are at their highest
+
+    Notes
+    -----
+    salience = 0.9 * (0.75 * sqrt(asked) + 0.25 * sqrt(snr / 1000)) + 0.1 * min(1, final). Measured as the gold
+    evidence among the best 30 % of the turns of LoCoMo, conversations 1 to 5, on which the weights were chosen: by
+    importance alone 33 %, by snr alone, which says what matters to a tutor, 53 %, by the blend 65 %. Where nothing
+    surprises and final is importance alone, a weight of 0.1 costs half a point, of 0.3 three, of 0.5 fourteen: so
+    importance only decides between messages that tell about as much. The roots spread what is usual over the middle of
+    the range.
+
+    Source: spec 6.
+
+    Examples
+    --------
+    >>> salience(1.4, 1000), salience(None, 250), round(salience(0.5, 250), 6)
+    (1.0, 0.5, 0.5)
+    >>> salience(1.0, 200) < salience(0.5, 400) < salience(0.5, 400, 0.8)
+    True
+    """
+    information = math.sqrt(min(SNR_CEILING, snr) / SNR_CEILING)
+    if asked is not None:
+        information = ASKED_SHARE * math.sqrt(asked) + (1 - ASKED_SHARE) * information
+    if final is None:
+        return information
+    return INFORMATION * information + (1 - INFORMATION) * min(1.0, final)
+
+
+def reconsidered(salience: float, before: float, final: float) -> float:
+    """Salience once importance is judged anew, the information being the same.
+
+    Parameters
+    ----------
+    salience : float in 0..1, as it was
+    before, final : floats >= 0, importance * (1 + surprise) that it was made with, and as it is judged now
+
+    Examples
+    --------
+    >>> round(reconsidered(salience(0.2, 300, 0.5), 0.2, 0.9), 6) == round(salience(0.9, 300, 0.5), 6)
+    True
+    """
+    changed = salience + (1 - INFORMATION) * (min(1.0, final) - min(1.0, before))
+    return min(1.0, max(0.0, changed))
+
+
+RATE_WINDOW = 600.0
+"""Seconds over which messages a minute are averaged."""
+RATE_LEAST = 30.0
+"""Seconds of a talk that has only begun: a second message after one second is no busy time yet."""
+SEGMENT_GAP = 3600.0
+"""Seconds between two messages from which on they belong to different sessions."""
+
+
+def distance(known: Matrix, vector: Vector) -> float:
+    """Distance in meaning to the nearest known message, in [0, 1]; 1 when nothing is known.
+
+    Parameters
+    ----------
+    known : float32 array of shape (n, d), rows of length 1
+    vector : float32 array of shape (d,), of length 1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> distance(np.eye(3, dtype=np.float32), np.array([0, 1, 0], dtype=np.float32))
+    0.0
+    """
+    if len(known) == 0:
+        return 1.0
+    return float(min(1.0, max(0.0, 1.0 - np.max(known @ vector))))
+
+
+def emotion(valence: float, arousal: float) -> float:
+    """Strength of feeling: distance from a neutral, calm reading, in [0, 1].
+
+    Parameters
+    ----------
+    valence : float in [-1, 1]
+    arousal : float in [0, 1], 0.5 in the middle
+
+    Notes
+    -----
+    Readers, and models of them, shy away from extremes: a valence of 0.5 or an arousal of 0.75 counts as full.
+
+    Examples
+    --------
+    >>> emotion(0.0, 0.5), emotion(-0.25, 0.5), emotion(0.9, 0.9)
+    (0.0, 0.5, 1.0)
+    """
+    return min(1.0, float(np.hypot(2.0 * valence, 4.0 * (arousal - 0.5))))
+
+
+def recency(age: float) -> float:
+    """Return exp(-age / 5 minutes), age in seconds; 1 for a moment that is not in the past.
+
+    Examples
+    --------
+    >>> recency(0.0), round(recency(300.0), 3)
+    (1.0, 0.368)
+    """
+    return float(np.exp(-max(0.0, age) / 300.0))
+
+
+def messages_per_minute(times: Sequence[float], now: float) -> float:
+    """Messages a minute over the ten minutes up to `now`, or over so much of them as there was a talk.
+
+    A talk of four minutes is averaged over its own length; averaged over ten it would always be a quiet one.
+
+    Parameters
+    ----------
+    times : seconds, of each message, in any order
+    now : seconds
+
+    Examples
+    --------
+    >>> messages_per_minute([0.0, 590.0, 595.0, 600.0, 601.0], now=601.0)
+    0.4
+    >>> messages_per_minute([0.0, 30.0, 60.0], now=60.0), messages_per_minute([], now=0.0)
+    (3.0, 0.0)
+    """
+    said = sum(0.0 <= now - t < RATE_WINDOW for t in times)
+    talked = now - min(times, default=now)
+    return said * 60.0 / min(RATE_WINDOW, max(RATE_LEAST, talked))
+
+
+def sitting(times: Sequence[float], at: float) -> Sequence[float]:
+    """Return the message times of a moment's session: less than an hour passes between two of them.
+
+    Parameters
+    ----------
+    times : seconds, in order, `at` among them
+    at : seconds
+
+    Examples
+    --------
+    >>> sitting([0.0, 9000.0, 9060.0, 9100.0, 20000.0], at=9060.0)
+    [9000.0, 9060.0, 9100.0]
+    """
+    first, last = bisect_left(times, at), bisect_right(times, at) - 1
+    while first > 0 and times[first] - times[first - 1] < SEGMENT_GAP:
+        first -= 1
+    while last + 1 < len(times) and times[last + 1] - times[last] < SEGMENT_GAP:
+        last += 1
+    return times[first : last + 1]

@@ -245,7 +245,7 @@ def novelty(distance: float) -> float:
 
     Parameters
     ----------
-    distance : float in [0, 1], in meaning, to the nearest message or memory (`graphmem.maths.features.distance`)
+    distance : float in [0, 1], in meaning, to the nearest message or memory (`graphmem.maths.importance.distance`)
 
     Source: spec 6.
 

@@ -3,19 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, ClassVar, Generic, NamedTuple, TypeVar
 
 from rapidfuzz import utils
 
-from graphmem.model.concern import Danger
-from graphmem.model.enums import AskedFor, Author, Level, QuestionState, Verdict
-from graphmem.model.fields import Count, Name, PersonaPart, Placement, Sealed, ToleranceRange, Unstored
-from graphmem.model.memory import LedgerEntry, Recalled
-from graphmem.model.uncertainty import Woven
-from graphmem.model.vectors import Vector
-
-T = TypeVar("T")
+from graphmem.model.concern import Concern, Danger, FalseAlarm
+from graphmem.model.enums import (
+    AskedFor,
+    Aspect,
+    Author,
+    EdgeType,
+    JobState,
+    LedgerCategory,
+    Level,
+    LinkKind,
+    MemoryKind,
+    Modality,
+    QuestionState,
+    Role,
+    Scope,
+    Verdict,
+)
+from graphmem.model.fields import Count, Name, PersonaPart, Placement, Sealed, T, ToleranceRange, Unstored, Vector
+from graphmem.model.memory import Digest, Entity, Heard, LedgerEntry, Memory, Recalled
+from graphmem.model.uncertainty import PairVerdict, StatementPair, Woven
 
 FACT = "fact-"
 """Beginning of the id of a fact."""
@@ -342,3 +355,466 @@ class Answer(Generic[T]):
     value: T
     usage: Usage = Usage()
     degraded: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A piece of work that follows a turn (spec 16)."""
+
+    id: str
+    """Id within the institution."""
+    kind: str
+    """Kind of work."""
+    student_id: str
+    """Id of the student it is for."""
+    state: JobState
+    """Where it stands."""
+    attempts: int
+    """Attempts so far, 0 to 5."""
+    created_at: datetime
+    """When it was made (UTC)."""
+    run_after: datetime | None = None
+    """When it is tried again (UTC); null: at once."""
+    error: str | None = None
+    """Why the last attempt failed, if one did."""
+
+    @property
+    def ref(self) -> str:
+        """Its name within the institution: two students may have jobs of the same id."""
+        return f"{self.student_id}/{self.id}"
+
+
+@dataclass(frozen=True)
+class State:
+    """State of a student between two turns.
+
+    version : counts the student's changes; what a process holds of an older version is stale
+    turns, facts : how many there ever were; the newest has this sequence number
+    prediction : what is expected of the next turn; None before the first one
+    signals : sums of surprise before calibration, of the latest turns, oldest first
+    corrections : what was said of surprises afterwards, oldest first
+    questions : those that wait to be asked, longest waiting first
+    asked_turn : the last turn whose reply asked one; 0 for none
+    false_alarms : messages that were no danger after all, newest first
+    episode_turn : the last turn that an episode began with; 0 for none
+    """
+
+    version: int
+    turns: int
+    facts: int
+    companion: Companion
+    prediction: Prediction | None
+    signals: tuple[float, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    questions: tuple[Question, ...] = ()
+    asked_turn: int = 0
+    false_alarms: tuple[FalseAlarm, ...] = field(default=(), repr=False)
+    episode_turn: int = 0
+
+
+@dataclass(frozen=True)
+class Unlocked:
+    """Cached state of a student whose session is open in a process, as of one version of the student.
+
+    messages : of this conversation, oldest first, the student's and the reply in turn, before some what opened them
+    turn_ids : of those messages, oldest first
+    facts : newest first
+    task : what the talk is about now; None where the app gave none
+    """
+
+    state: State
+    messages: tuple[Message, ...] = field(repr=False)
+    turn_ids: tuple[str, ...]
+    facts: tuple[Fact, ...] = field(repr=False)
+    task: Task | None = None
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One feature's part in an importance score; the weights of all features sum to 1 (spec 6)."""
+
+    feature: str
+    """Name of the feature."""
+    value: float
+    """Value of the feature, 0 to 1."""
+    weight: float
+    """Share in the importance, 0 to 1; the weights of a turn sum to 1."""
+
+
+@dataclass(frozen=True)
+class RecalledId:
+    """A memory that was recalled for a turn: how well it fitted then, its gravity then, and why it came."""
+
+    memory_id: str
+    weight: float
+    gravity: float
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TurnOutcome:
+    """All that is told about one turn; the same again whenever the turn is repeated (spec 3).
+
+    ledger : ids of the entries that surfaced
+    concern : the danger that the message tells of, if it does
+    weave : ids of the doubts that are raised in the reply
+    """
+
+    turn_id: str
+    """Id that the app gave."""
+    seq: int
+    at: datetime
+    reply: str
+    """The reply, or the app's own."""
+    degraded: bool
+    """Whether the offline mind answered though a model is configured."""
+    match: float | None
+    """How well the last prediction fits the message, 0 to 1; null where nothing was expected."""
+    matched: bool | None
+    """Whether the prediction came true (match of at least 0.6); null where nothing was expected."""
+    fact: Fact | None
+    """Fact learned because the prediction failed, if one was."""
+    surprise: float
+    """Surprise signal, 0 to 1."""
+    level: Level
+    """Level of the surprise."""
+    importance: float
+    """Importance of the message, 0 to 1."""
+    threshold: float
+    """Importance from which on the message is worth keeping, 0 to 1."""
+    attention: tuple[Attention, ...]
+    """Features of the importance with their weights."""
+    recalled: tuple[RecalledId, ...]
+    """The memories that were recalled, best first."""
+    ledger: tuple[str, ...]
+    """The ledger entries that surfaced."""
+    recalled_facts: tuple[Fact, ...]
+    """Facts that were recalled, best first."""
+    recalled_turns: tuple[RecalledTurn, ...]
+    """Earlier turns of the session that were recalled, best first."""
+    prediction: str
+    needed_info: tuple[str, ...]
+    jobs: tuple[Job, ...]
+    """Background work that follows the turn."""
+    usage: Usage
+    """Model calls of this turn, without its jobs."""
+    concern: Concern | None = None
+    """Danger that the message tells of; null otherwise. From urgency 2 a person should look."""
+    repeated: bool = False
+    """Whether this turnId had been answered before; then nothing was changed."""
+    weave: tuple[str, ...] = ()
+    """Uncertainties that the reply raises in passing, at most one; an app that replies weaves it in."""
+    parrot_match: float | None = None
+    """What the student's own message before would have matched as a prediction, 0 to 1; beside it `match` tells
+    something. Null where nothing was expected."""
+
+
+class NotePlace(NamedTuple):
+    """Place of a note in an answer: its message among those of the question, and its own among that one's notes."""
+
+    message: int
+    note: int
+
+
+@dataclass(frozen=True)
+class KnownItem:
+    """Something kept already that a note may say again, refine, end or settle: a memory, ledger entry or fact.
+
+    id : of the memory, entry, fact or statement of a summary
+    label : category of a ledger entry, `fact`, or empty for a memory
+    until : when it stops holding, where that is known
+    """
+
+    id: str
+    text: str = field(repr=False)
+    at: datetime
+    label: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Link:
+    """Link of a note: its effect on something known or on another note, or an edge to it.
+
+    known : id of a `KnownItem`; empty where `note` is meant
+    note : place of another note of the same answer; None with an empty `known`: what was remembered just before
+    weight : 0..1, of an edge
+    reverse : the edge runs to the note that holds the link
+    """
+
+    kind: LinkKind | EdgeType
+    known: str = ""
+    note: NotePlace | None = None
+    weight: float = 1.0
+    reverse: bool = False
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing worth remembering that a mind noted in a message.
+
+    start, end : the quote, as characters of the message as it was typed; never empty
+    statement : a sentence that stands by itself, as the mind wrote it; None where the quote itself is kept
+    confidence : 0..1, how plainly it was said
+    context : what its quote leans on beside what was said before it
+    importance : 0..1; None leaves it to the score of the message
+    slot : for a lasting attribute, what it is an attribute of and which, e.g. `self favourite colour`
+    entities, about : whom and what it names; what it is about in a few words, most telling first
+    ledger : category of the ledger entry that it is kept as, too; triggers bring that back, `summary` shows it in short
+    entry : the text of that entry; None where it is the memory's
+    scope : of an instruction
+    valid_at, invalid_at : since and until when it holds, where that was said
+    due : end of the moment at which its ledger entry is over
+    """
+
+    start: int
+    end: int
+    statement: str | None = field(repr=False)
+    modality: Modality
+    kind: MemoryKind
+    aspect: Aspect | None = None
+    confidence: float = 0.7
+    importance: float | None = None
+    context: str = field(default="", repr=False)
+    slot: str | None = None
+    entities: tuple[Entity, ...] = ()
+    about: tuple[str, ...] = ()
+    ledger: LedgerCategory | None = None
+    entry: str | None = field(default=None, repr=False)
+    scope: Scope = Scope.OTHER
+    triggers: tuple[str, ...] = ()
+    trigger_entities: tuple[str, ...] = ()
+    summary: str | None = field(default=None, repr=False)
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    due: datetime | None = None
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Answer to `Remember`.
+
+    of : notes of each message, in the order of the question
+    linked : the mind was shown what is known and has named every effect on it; else effects are judged afterwards
+    learned : what the violated expectations taught, with the place of the message
+    question : to be put to the student some time; empty for none
+    teach : a way to teach this student; empty for none
+    """
+
+    of: tuple[tuple[Note, ...], ...]
+    linked: bool = False
+    learned: tuple[tuple[int, Lesson], ...] = ()
+    question: str = ""
+    teach: str = ""
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+MESSAGES_AT_ONCE = 4
+"""Messages whose jobs are taken together, and that a mind which reads some together remembers in one question."""
+
+
+class OnFailure(StrEnum):
+    """Retry policy of a question that a language model does not answer."""
+
+    FALL_BACK = "fall_back"
+    """The offline mind answers at once."""
+    WAIT = "wait"
+    """Its job is tried again later."""
+
+
+class MindQuestion(Generic[T_co]):
+    """A question to a mind; `T_co` is the type of its answer.
+
+    prompt : its name, by which usage is counted
+    when_away : policy while the language model is away
+    when_unusable : policy where the model is there and its answer cannot be used
+    """
+
+    prompt: ClassVar[str] = ""
+    when_away: ClassVar[OnFailure] = OnFailure.WAIT
+    # What a model cannot digest would fail until its job is given up: rules are better than nothing.
+    when_unusable: ClassVar[OnFailure] = OnFailure.FALL_BACK
+
+    @property
+    def can_wait(self) -> bool:
+        """True if a job asks, which can be tried again; nobody waits for the answer of a turn."""
+        return self.when_away is OnFailure.WAIT
+
+
+@dataclass(frozen=True)
+class Predict(MindQuestion[Prediction]):
+    """The student's next message after a conversation, from that alone.
+
+    talk : ends with the student's newest message
+    """
+
+    prompt = "predict"
+    when_away = OnFailure.FALL_BACK
+
+    talk: Conversation
+
+
+@dataclass(frozen=True)
+class Respond(MindQuestion[Response]):
+    """The companion's reply to the student's newest message, and what the student is expected to say to it.
+
+    danger : that the message may tell of: then the reply takes care of that alone, where it does
+    help : text that such a reply holds word for word
+    expected : what had been foreseen of the message
+    written : the reply, where an app has written it itself
+    """
+
+    prompt = "respond"
+    when_away = OnFailure.FALL_BACK
+
+    talk: Conversation
+    remembered: Remembered = field(default_factory=Remembered)
+    danger: Danger | None = None
+    help: str = ""
+    expected: Prediction | None = None
+    written: Message | None = None
+
+
+@dataclass(frozen=True)
+class Remember(MindQuestion[Notes]):
+    """What is worth keeping of some messages of one talk, oldest first, and what the violated expectations teach.
+
+    heard : the messages
+    known : what is kept already and may be said again, refined, ended or settled by them
+    asked : questions that wait to be put to the student
+    """
+
+    prompt = "remember"
+
+    heard: tuple[Heard, ...]
+    known: tuple[KnownItem, ...] = ()
+    asked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Summarise(MindQuestion[tuple[Digest, ...]]):
+    """Summaries of some groups of memories, each of which is to become one; one for each, in the same order.
+
+    groups : 1 or more memories each, opened, oldest first
+    student : the student's name, where it is known
+    """
+
+    prompt = "summarise"
+    # Compression neither waits for a model nor asks it twice: rules are good enough for what fades.
+    when_away = OnFailure.FALL_BACK
+
+    groups: tuple[tuple[Memory, ...], ...]
+    student: str | None = None
+
+    @property
+    def can_wait(self) -> bool:
+        """True: nobody waits for a summary."""
+        return True
+
+
+@dataclass(frozen=True)
+class Classify(MindQuestion[tuple[PairVerdict, ...]]):
+    """Verdicts on some pairs of statements of one person; one verdict for each, in the same order."""
+
+    prompt = "classify"
+    when_away = OnFailure.FALL_BACK
+
+    pairs: tuple[StatementPair, ...]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A student's keys while a session is open; never stored in clear (spec 14).
+
+    `seal` seals content; `mark` makes keyed hashes. Both are 32 bytes derived from the student key.
+
+    clear : the student's institution has chosen to seal nothing: contents are stored readable
+    """
+
+    seal: bytes = field(repr=False)
+    mark: bytes = field(repr=False)
+    clear: bool = field(default=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Who:
+    """In whose name something happens: the tenancy of every query of student data."""
+
+    institution: str
+    student_id: str
+
+
+@dataclass(frozen=True)
+class Session(Who):
+    """An unlocked span of work of one student, one of several at once; `keys` open what is sealed.
+
+    expires_at : its latest end; it ends before that where it is not used (`session_minutes`)
+    time_zone : IANA name of the student's time zone, where one was given
+    """
+
+    session_id: str
+    expires_at: datetime
+    keys: Keys = field(repr=False)
+    time_zone: str | None = None
+
+
+@dataclass(frozen=True)
+class Student:
+    """Student data readable without any key; `display_name` and `companion` only with the keys.
+
+    session_ids : of the sessions that run, the one opened first first
+    recoveries : when a new password was set with the institution's recovery key
+    """
+
+    id: str
+    """Id within the institution."""
+    institution: str
+    created_at: datetime
+    """When the student was enrolled (UTC)."""
+    tolerance: float
+    """Tolerance of the companion for uncertainty, 0.2 to 0.8."""
+    session_ids: tuple[str, ...]
+    display_name: str | None = field(default=None, repr=False)
+    """How the student is called; null while locked, or where no name was given."""
+    companion: Companion | None = field(default=None, repr=False)
+    """The student's companion; null while locked."""
+    recoveries: tuple[datetime, ...] = ()
+    """When a new password was set with the institution's recovery key (UTC), oldest first."""
+    time_zone: str | None = None
+    """IANA name of the time zone in which days are reckoned; null: as `at` has it."""
+
+
+@dataclass(frozen=True)
+class ServiceToken:
+    """What is known of a long-lived bearer token: all but the token itself."""
+
+    id: str
+    """Id by which it is revoked."""
+    name: str
+    """The service that uses it."""
+    role: Role
+    """What its bearer may do: app, teacher, auditor, analyst or admin."""
+    created_at: datetime
+    """When it was made (UTC)."""
+    expires_at: datetime
+    """When it expires (UTC)."""
+    used_at: datetime | None = None
+    """About when it was last used (UTC), to the hour."""
+    revoked_at: datetime | None = None
+    """When it was revoked (UTC); null while it is valid."""
+
+
+@dataclass(frozen=True)
+class StudentSummary:
+    """A student in a list: counts only."""
+
+    id: str
+    """Id within the institution."""
+    created_at: datetime
+    """When the student was enrolled (UTC)."""
+    memory_count: int
+    """Memories there are, 0 or more."""
+    waiting_jobs: int
+    """Jobs that are not done yet, or wait for a session; 0 or more."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field as Limits
 
 T = TypeVar("T")
@@ -48,3 +50,10 @@ def placement_of(hint: Any) -> Placement:
     """
     noted = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((each for each in noted if isinstance(each, Placement)), Placement())
+
+
+Vector = NDArray[np.float32]
+"""An embedding, of shape (dimension,), of length 1."""
+
+Matrix = NDArray[np.float32]
+"""Embeddings, of shape (n, dimension), each row of length 1."""

@@ -19,8 +19,7 @@ from graphmem.model.enums import (
     Reliability,
     SourceKind,
 )
-from graphmem.model.fields import Balance, Count, Detail, Name, Sealed, Share, Snr, Unstored
-from graphmem.model.vectors import Vector
+from graphmem.model.fields import Balance, Count, Detail, Name, Sealed, Share, Snr, Unstored, Vector
 from graphmem.model.world import Practised
 
 if TYPE_CHECKING:

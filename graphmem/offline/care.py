@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphmem.maths.features import SEGMENT_GAP
+from graphmem.maths.importance import SEGMENT_GAP
 from graphmem.model import ACUTE, Author, Danger, Message
 from graphmem.text.doc import ENGLISH
 

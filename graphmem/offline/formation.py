@@ -1,6 +1,7 @@
 """Formation by quoting: the statements of a message that are worth keeping, as the student said them (spec 7)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from graphmem.language.analysis import PASSES, MessageAnalysis, entities_of, work_chance
@@ -10,17 +11,21 @@ from graphmem.model import (
     Aspect,
     Entity,
     Heard,
+    LedgerCategory,
+    Link,
     MemoryKind,
     Modality,
     Note,
+    NotePlace,
     Relation,
     Reminder,
+    Scope,
 )
 from graphmem.text.chunks import CHUNKED_WORDS, answers_question, chunks, relations
 from graphmem.text.doc import ENGLISH, Doc, doc_of, language_of
-from graphmem.text.normalize import clipped
+from graphmem.text.normalize import cleaned, clipped
 from graphmem.text.quantities import equations, stated_comparisons
-from graphmem.text.reminders import overrides, reminders
+from graphmem.text.reminders import load_ledger_judge, overrides, reminders
 from graphmem.text.revision import retractions, slot_of
 from graphmem.text.words import SentenceSpan
 
@@ -281,3 +286,60 @@ def _sort(kept: _Kept) -> tuple[Modality, MemoryKind]:
 def _topics(doc: Doc) -> tuple[str, ...]:
     """Key phrases of a text, rarest first; bare numbers are no topic."""
     return tuple(phrase for phrase in doc.key_phrases(2 * TOPICS) if Doc(phrase).stems)[:TOPICS]
+
+
+HAPPENED = frozenset({LedgerCategory.PROMISE, LedgerCategory.SECRET, LedgerCategory.DEBT, LedgerCategory.THREAT})
+"""Categories whose entries tell of something that happened; the others of how it is."""
+
+
+def notes_of(found: Extraction, heard: Heard, message: int) -> tuple[Note, ...]:
+    """Return the notes of a message: its memories, each with the ledger entry whose words it holds, then other entries.
+
+    Parameters
+    ----------
+    found : Extraction, spans in `heard.text`
+    heard : Heard
+    message : int, its place in the question
+
+    Returns
+    -------
+    tuple of Note
+
+    Source: spec 7, 8.
+    """
+    notes = list(found.memories)
+    for each in found.relations:
+        target = None if each.target is None else NotePlace(message, each.target)
+        link = Link(each.type, note=target, weight=each.weight, reverse=each.reverse)
+        notes[each.source] = replace(notes[each.source], links=(*notes[each.source].links, link))
+    for entry in found.reminders:
+        ends_in = (i for i, n in enumerate(notes) if n.start < entry.end <= n.end and n.ledger is None)
+        place = next(ends_in, len(notes))
+        notes[place : place + 1] = [_kept(notes[place] if place < len(notes) else _alone(entry, heard), entry)]
+    return tuple(notes)
+
+
+def _alone(reminder: Reminder, heard: Heard) -> Note:
+    """The note of a ledger entry whose words no memory holds."""
+    happened, content = reminder.category in HAPPENED, reminder.content
+    return Note(
+        reminder.start,
+        reminder.end,
+        None if cleaned(content) == cleaned(heard.text[reminder.start : reminder.end]) else content,
+        Modality.EPISODIC if happened else Modality.SEMANTIC,
+        MemoryKind.EPISODE if happened else MemoryKind.TRAIT,
+    )
+
+
+def _kept(note: Note, reminder: Reminder) -> Note:
+    wish = reminder.category is LedgerCategory.INSTRUCTION and load_ledger_judge().is_wish(reminder.content)
+    return replace(
+        note,
+        ledger=reminder.category,
+        entry=reminder.content,
+        summary=reminder.summary,
+        scope=Scope.STYLE if wish else Scope.OTHER,
+        triggers=reminder.triggers,
+        trigger_entities=reminder.trigger_entities,
+        due=reminder.expires_at,
+    )

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from graphmem.model import (
     Mismatch,
     Note,
     Notes,
+    PairClass,
     PairVerdict,
     Predict,
     Prediction,
@@ -31,20 +32,54 @@ from graphmem.model import (
     Remembered,
     Respond,
     Response,
+    StatementPair,
     Summarise,
 )
 from graphmem.offline.care import caring_reply, trusted_question
-from graphmem.offline.contradictions import judged_pairs
 from graphmem.offline.exemplars import Bank, load_bank
-from graphmem.offline.formation import extract
-from graphmem.offline.notes import notes_of
+from graphmem.offline.formation import extract, notes_of
 from graphmem.offline.prediction import expected_answer, keywords, own_statements
 from graphmem.offline.replies import replied
 from graphmem.ports import Embedder, OnToken
+from graphmem.text.contradiction import PairReading, load_contradiction_network
 from graphmem.text.doc import Doc, doc_of, language_of
 from graphmem.text.normalize import clipped
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
+
+_TOPICS = 5
+_REASONS = {
+    PairClass.COMPATIBLE: "Both can be so.",
+    PairClass.TRUE_CONTRADICTION: "They cannot both be so, and no change is told of.",
+    PairClass.TEMPORAL_CHANGE: "What was so is otherwise by now.",
+    PairClass.FIGURATIVE: "One of them is not meant literally.",
+    PairClass.CONTEXT_DEPENDENT: "Each is so in circumstances of its own.",
+}
+
+
+def judged_pairs(pairs: Sequence[StatementPair]) -> tuple[PairVerdict, ...]:
+    """Verdicts on pairs of statements, by what is written alone.
+
+    Examples
+    --------
+    >>> (verdict,) = judged_pairs([StatementPair("My sister works at the bakery.", "My uncle sails.")])
+    >>> verdict.kind.value, verdict.reasoning
+    ('compatible', 'Both can be so.')
+    """
+    readings = load_contradiction_network().read([(pair.old, pair.new) for pair in pairs])
+    return tuple(_verdict(pair, reading) for pair, reading in zip(pairs, readings, strict=True))
+
+
+def _verdict(pair: StatementPair, reading: PairReading) -> PairVerdict:
+    return PairVerdict(
+        reading.likely,
+        reading.chance,
+        reading.ended,
+        reading.opposed,
+        _REASONS[reading.likely],
+        ", ".join(Doc(pair.new).key_phrases()[:_TOPICS]),
+    )
+
 
 T = TypeVar("T")
 

@@ -4,26 +4,225 @@ Meaning is compared exactly, by a cosine with every memory; words are found by S
 posts them in memory, and weighed here. `SearchIndex` keeps the two in step; its `search` reads from top to bottom.
 """
 
+import json
 import re
+import sqlite3
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from math import inf, nextafter
 from threading import RLock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
+from graphmem.maths.importance import SEGMENT_GAP
 from graphmem.model import OF_A_SITTING, Matrix, Memory, MemoryRole, MergedStatement, Reliability, Standing, Vector
-from graphmem.search.feedback import feedback_terms
-from graphmem.search.inverted_index import InvertedIndex
-from graphmem.search.query import SCORE_PARTS, Hit, LexicalScores, SearchQuery, relevance, why, within
-from graphmem.search.scoring import Scores, best, bm25, cosines, inverse_frequency, neighbour, scaled, surrounding
-from graphmem.search.timeline import Timeline, timeline, window
+from graphmem.search.scoring import (
+    SCORE_PARTS,
+    Hit,
+    LexicalScores,
+    Rows,
+    Scores,
+    SearchQuery,
+    best,
+    bm25,
+    cosines,
+    inverse_frequency,
+    neighbour,
+    relevance,
+    scaled,
+    surrounding,
+    why,
+    within,
+)
 from graphmem.text.lexicon import TIME_WORDS
+
+
+def feedback_terms(
+    docs: Sequence[Collection[str]],
+    query: Iterable[str],
+    postings: Mapping[str, Collection[int]],
+    total: int,
+    limit: int,
+) -> dict[str, float]:
+    """Terms that many of the best memories hold and few others do, with their weights.
+
+    Parameters
+    ----------
+    docs : the distinct words of each of the best memories, in lower case
+    query : words of the question, which are left out
+    postings : the memories that hold a word, for every word of `docs`
+    total : int, memories there are
+    limit : int >= 0, terms wanted
+
+    Returns
+    -------
+    dict of at most `limit` words that two of `docs` hold, greatest weight first, of equals by the alphabet: the share
+    of `docs` that hold it times its rarity (`scoring.rarity`), above 0
+
+    Source: pseudo relevance feedback, after Lavrenko and Croft 2001, Relevance-based language models.
+
+    Examples
+    --------
+    >>> docs = [{"the", "guitar", "strings"}, {"the", "guitar", "shop"}]
+    >>> postings = {"the": range(90), "guitar": range(5), "strings": range(5), "shop": range(1)}
+    >>> terms = feedback_terms(docs, ["shop"], postings, total=100, limit=2)
+    >>> {word: round(weight, 2) for word, weight in terms.items()}
+    {'guitar': 2.91, 'the': 0.11}
+    """
+    counts = Counter(chain.from_iterable(docs))
+    for word in query:
+        counts.pop(word.lower(), None)
+    words = [word for word in counts if counts[word] > 1]
+    idf = inverse_frequency(np.array([len(postings[word]) for word in words], dtype=np.int64), total)
+    weights = {word: counts[word] / len(docs) * float(each) for word, each in zip(words, idf, strict=True)}
+    return {word: weights[word] for word in sorted(weights, key=lambda word: (-weights[word], word))[:limit]}
+
+
+FURTHER = 0.5
+"""Weight of a memory two places away in the window around a memory."""
+
+
+class Timeline(NamedTuple):
+    """Per row: its place in time, the rows before and after in the same session (-1: none), and the session."""
+
+    order: Rows
+    before: Rows
+    after: Rows
+    sitting: Rows
+
+
+def timeline(rows: Rows, at: Scores, apart: NDArray[np.bool_], size: int) -> Timeline:
+    """Return the timeline of some memories.
+
+    Parameters
+    ----------
+    rows : int array of shape (n,), in order of time
+    at : float array of shape (n,), their times in seconds, ascending
+    apart : bool array of shape (n,): true of memories made of several statements, which have no neighbours: words
+        would be counted twice
+    size : int, number of rows; rows not in `rows` get -1, and session 0
+
+    Examples
+    --------
+    >>> time = timeline(np.array([2, 0, 1]), np.array([0.0, 60.0, 90.0]), np.array([False, True, False]), size=3)
+    >>> time.before.tolist(), time.sitting.tolist()
+    ([-1, 2, -1], [0, 0, 0])
+    """
+    order, before, after = (np.full(size, -1, dtype=np.int64) for _ in range(3))
+    sitting = np.zeros(size, dtype=np.int64)
+    order[rows] = np.arange(len(rows))
+    sitting[rows] = np.concatenate([[0], np.cumsum(np.diff(at) >= SEGMENT_GAP)])[: len(rows)]
+    linked = rows[~apart]
+    together = np.diff(at[~apart]) < SEGMENT_GAP
+    before[linked[1:][together]] = linked[:-1][together]
+    after[linked[:-1][together]] = linked[1:][together]
+    return Timeline(order, before, after, sitting)
+
+
+def window(inside: Scores, ahead: Scores, time: Timeline) -> Scores:
+    """Return an amount summed over the window around each memory.
+
+    Parameters
+    ----------
+    inside : float array of shape (..., n), the amount in each memory
+    ahead : float array of shape (..., n), the amount in the message just before each, by any author
+    time : Timeline of n rows
+
+    Returns
+    -------
+    float array of shape (..., n): in it, before it and in the next memory, and by half in memories two away
+
+    Examples
+    --------
+    >>> time = timeline(np.arange(3), np.zeros(3), np.zeros(3, dtype=bool), size=3)
+    >>> window(np.array([0.0, 0.0, 1.0]), np.zeros(3), time).tolist()
+    [0.5, 1.0, 1.0]
+    """
+    after = neighbour(inside, time.after)
+    further = neighbour(ahead, time.before) + neighbour(after, time.after)
+    return inside + ahead + after + FURTHER * further
+
+
+TERMS = 64
+"""Most words of a question that are searched, the rarest."""
+SCHEMA = """
+PRAGMA temp_store = MEMORY; -- nothing opened may reach the disk
+CREATE VIRTUAL TABLE memory USING fts5(
+  inside, ahead, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE place USING fts5vocab(memory, instance);
+CREATE VIRTUAL TABLE spread USING fts5vocab(memory, row);
+CREATE VIRTUAL TABLE question USING fts5(words, content='', tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE term USING fts5vocab(question, row);
+"""
+ADD = "INSERT INTO memory(rowid, inside, ahead) VALUES (?, ?, ?)"
+REMOVE = "INSERT INTO memory(memory, rowid, inside, ahead) VALUES ('delete', ?, ?, ?)"
+DOCUMENT_COUNTS = "SELECT doc, term FROM spread WHERE term IN (SELECT value FROM json_each(?))"
+OCCURRENCES = """
+SELECT term, group_concat(2 * doc + (col = 'ahead')) FROM place
+WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term
+"""
+
+# Written without spaces, so each character is searched as a word.
+_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+
+
+class InvertedIndex:
+    """Terms and where they stand, in a full-text table in memory that keeps no texts."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        self._db.executescript(SCHEMA)
+
+    def add(self, rows: Iterable[int], texts: Iterable[tuple[str, str]]) -> None:
+        """Add the texts of rows, each a memory and the message before it."""
+        self._db.execute("BEGIN")  # alone, each row would be merged into the postings by itself
+        self._db.executemany(ADD, ((row, *_storable(*pair)) for row, pair in zip(rows, texts, strict=True)))
+        self._db.execute("COMMIT")
+
+    def remove(self, row: int, texts: tuple[str, str]) -> None:
+        """Needs the very texts that were added, since the table keeps none."""
+        self._db.execute(REMOVE, (row, *_storable(*texts)))
+
+    def terms(self, words: Iterable[str]) -> list[str]:
+        """Stems of the words; of very many only the rarest that occur in some memory."""
+        self._db.execute("INSERT INTO question(words) VALUES (?)", _storable(" ".join(words)))
+        found = [term for (term,) in self._db.execute("SELECT term FROM term")]
+        self._db.execute("INSERT INTO question(question) VALUES ('delete-all')")
+        if len(found) <= TERMS:
+            return found
+        counts = self._db.execute(DOCUMENT_COUNTS, (json.dumps(found),)).fetchall()
+        return [term for _, term in sorted(counts)[:TERMS]]
+
+    def holds(self, words: str) -> bool:
+        """True if every one of some words occurs in some memory."""
+        terms = self.terms([words])
+        return bool(terms) and len(self._db.execute(DOCUMENT_COUNTS, (json.dumps(terms),)).fetchall()) == len(terms)
+
+    def find(self, terms: Sequence[str], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores]:
+        """Return term frequencies of each stem in the memory of each allowed row, and in the message before it.
+
+        Two float arrays of shape (terms, rows).
+        """
+        counts, place = np.zeros((len(terms), len(allowed), 2)), {term: i for i, term in enumerate(terms)}
+        for term, joined in self._db.execute(OCCURRENCES, (json.dumps(terms),)):
+            found = np.bincount(np.fromstring(joined, dtype=np.int64, sep=","), minlength=2 * len(allowed))
+            counts[place[term]] = found.reshape(-1, 2)
+        counts *= allowed[:, np.newaxis]
+        return counts[..., 0], counts[..., 1]
+
+
+def _storable(*texts: str) -> tuple[str, ...]:
+    # Half a surrogate pair cannot be written as UTF-8.
+    return tuple(_UNSPACED.sub(r" \1 ", text.encode("utf-8", "replace").decode()) for text in texts)
+
 
 MIN_DENSE_ONLY_COSINE = 0.4
 """Cosine a memory needs that has no word in common with the question."""

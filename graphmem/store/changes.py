@@ -27,15 +27,13 @@ from graphmem.model import (
 )
 from graphmem.model.conversation import FACT
 from graphmem.sealing import keyed_hash
-from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Transaction
-from graphmem.store.jobs import Finished
+from graphmem.store.jobs import Finished, add_usage
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.memories import label_of, reinforced_properties, sealed_memory, stored_compression, stored_value
 from graphmem.store.nodes import NodeSealer, clear_properties, stored
 from graphmem.store.sources import kind_in_graph
-from graphmem.store.surprises import RESPONSE
-from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty
+from graphmem.store.uncertainties import RESPONSE, Recorded, stored_standing, stored_uncertainty
 
 COMPRESSING = "compress"
 """Usage kind of a language model's summaries."""
@@ -382,7 +380,7 @@ async def write(
         await _finish(tx, changes, begun[0]["written"], now)
         if finished is None:
             return written
-        await usages.add_usage(tx, finished.job.kind, finished.usage, now)
+        await add_usage(tx, finished.job.kind, finished.usage, now)
         return Written(True, written.version, facts)
 
     return await graph.transact(session, work)
@@ -494,7 +492,7 @@ async def _finish(tx: Transaction, changes: Changes, written: int, now: datetime
     if memory_ids or fact_ids:
         await tx.run("changes/pass_on_topics", memory_ids=memory_ids, fact_ids=fact_ids, now=now)
     for compressed in changes.of(Compressed):
-        await usages.add_usage(tx, COMPRESSING, compressed.usage, now)
+        await add_usage(tx, COMPRESSING, compressed.usage, now)
     if changes.formed is not None:
         ids = [new.memory.id for new in changes.of(New) if new.memory.id != changes.episode_id]
         source = _source_key(changes.origin)

@@ -1,7 +1,10 @@
 """The connection to Neo4j: the one place that opens the driver, runs statements and translates its errors."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from os import urandom
 from time import monotonic, time
@@ -15,8 +18,66 @@ from graphmem.errors import Conflict, GraphmemError, InvalidInput, Mistyped, Que
 from graphmem.manifest import sealed_note
 from graphmem.model import Session, Who
 from graphmem.store import queries
-from graphmem.store.bookmarks import BookmarkTrail, current_trail
 from graphmem.store.nodes import COMPANION_NODE, NODE_KINDS, STUDENT_NODE
+
+MOST_BOOKMARKS = 20
+"""Most bookmarks that a caller may send at once."""
+_FORM = re.compile(r"[A-Za-z0-9+/=:_-]{1,200}")
+
+
+@dataclass
+class BookmarkTrail:
+    """Bookmarks of one request: the ones it was sent with, and the ones of its writes."""
+
+    given: tuple[str, ...] = ()
+    written: set[str] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """Bookmarks for the caller's next request, as text; empty where nothing was written or given."""
+        return ",".join(sorted(self.written or self.given))
+
+
+_trail: ContextVar[BookmarkTrail | None] = ContextVar("bookmark_trail", default=None)
+
+
+def current_trail() -> BookmarkTrail | None:
+    """Return the trail of the request that is being answered; None outside of one."""
+    return _trail.get()
+
+
+@contextmanager
+def bookmarked(text: str) -> Iterator[BookmarkTrail]:
+    """Read at least the state of some bookmarks, and gather the bookmarks of writes.
+
+    Parameters
+    ----------
+    text : str, as `BookmarkTrail.text` was, empty for none
+
+    Raises
+    ------
+    InvalidInput    it is not of that form
+
+    Examples
+    --------
+    >>> with bookmarked("FB:a,FB:b") as trail:
+    ...     trail.given
+    ('FB:a', 'FB:b')
+    >>> with bookmarked("no bookmark"):
+    ...     pass
+    Traceback (most recent call last):
+    graphmem_client.errors.InvalidInput: X-Graphmem-Bookmark must be as the last response had it.
+    """
+    given = tuple(text.split(",")) if text else ()
+    if len(given) > MOST_BOOKMARKS or not all(map(_FORM.fullmatch, given)):
+        raise InvalidInput("X-Graphmem-Bookmark must be as the last response had it.")
+    trail = BookmarkTrail(given)
+    token = _trail.set(trail)
+    try:
+        yield trail
+    finally:
+        _trail.reset(token)
+
 
 Row = dict[str, Any]
 T = TypeVar("T")

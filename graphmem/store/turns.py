@@ -25,9 +25,8 @@ from graphmem.model import (
     Uncertainty,
     Verdict,
 )
-from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Touched, Transaction
-from graphmem.store.jobs import NewJob, sealed_job
+from graphmem.store.jobs import NewJob, add_usage, sealed_job
 from graphmem.store.ledger import Raised, opened_alarm, sealed_concern
 from graphmem.store.nodes import NodeSealer, clear_properties, from_ms, from_row, moment, opened, readable, stored
 from graphmem.store.tampering import Damage, only_intact, report
@@ -146,7 +145,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
 
     async def work(tx: Transaction) -> int | None:
         if rows := await tx.run("turn/complete", **params):
-            await usages.add_usage(tx, "turn", usage, write.now)
+            await add_usage(tx, "turn", usage, write.now)
         return int(rows[0]["version"]) if rows else None
 
     if not usage.calls:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
 from graphmem.maths.chances import logistic
-from graphmem.maths.features import SEGMENT_GAP
+from graphmem.maths.importance import SEGMENT_GAP
 from graphmem.model import Matrix, Message, Vector
 from graphmem.text.doc import Doc, doc_of, once_per_doc
 from graphmem.text.lexicon import STOP_WORDS

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from graphmem.bench.contradiction import PAIRS, contradiction_figures, pair_figures
 from graphmem.bench.talks import is_held_out, save_trained
+from graphmem.bench.understanding import PAIRS, contradiction_figures, pair_figures
 from graphmem.model import PairClass
 from graphmem.text.contradiction import PAIR_CLASSES, ContradictionNetwork, statement_features
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network

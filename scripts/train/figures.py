@@ -5,8 +5,7 @@ from statistics import correlation
 
 import numpy as np
 
-from graphmem.bench.scores import auroc, macro_f1
-from graphmem.bench.talks import is_held_out
+from graphmem.bench.talks import auroc, is_held_out, macro_f1
 from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import EncoderNetwork
 from graphmem.language.heads import MESSAGE, HeadScores

@@ -17,8 +17,8 @@ from scipy.special import expit, logit
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import GroupKFold
 
-from graphmem.bench.match import PredictedPair, match_figures, read_pairs, text_comparer
 from graphmem.bench.talks import is_held_out, save_trained
+from graphmem.bench.understanding import PredictedPair, match_figures, read_pairs, text_comparer
 from graphmem.progress import tracked
 from graphmem.text.matching import MATCH_FILE, load_match
 from graphmem.text.pairs import pair_feature_names, pair_features

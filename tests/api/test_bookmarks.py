@@ -9,8 +9,7 @@ from neo4j import AsyncDriver, AsyncGraphDatabase
 
 from graphmem.app import Graphmem
 from graphmem.errors import SetupError
-from graphmem.store.bookmarks import bookmarked
-from graphmem.store.graph import SCHEMES, Graph, is_routed, open_driver
+from graphmem.store.graph import SCHEMES, Graph, bookmarked, is_routed, open_driver
 from graphmem_client import AsyncClient
 from tests.conftest import Pupil, another_replica, served
 from tests.support.client import TURN

@@ -7,7 +7,7 @@ import httpx
 
 from graphmem.app import Graphmem
 from graphmem.model import Role
-from graphmem.rate_limit import Rates
+from graphmem.passwords import Rates
 from graphmem.settings import Settings
 from tests.conftest import Enrol, Pupil, another_replica, served
 from tests.support.client import TURN

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.bench import boundaries
-from graphmem.bench.boundaries import SAMPLE, read_segmented_talks
+from graphmem.bench import surprise
+from graphmem.bench.surprise import SAMPLE, read_segmented_talks
 from graphmem.errors import InvalidInput
 from graphmem.settings import Settings
 
@@ -30,7 +30,7 @@ def row_of(turns: list[tuple[str, str, int]]) -> dict[str, object]:
 
 
 def test_figures_of_a_file(tmp_path: Path) -> None:
-    figures = boundaries.measure_boundaries(Settings(), write(tmp_path, row_of(TURNS), row_of(TURNS[:1])))
+    figures = surprise.measure_boundaries(Settings(), write(tmp_path, row_of(TURNS), row_of(TURNS[:1])))
     assert (figures["dialogues"], figures["turns"]) == (2, 6)
     names = ("", "online_", "texttiling_")
     for name in names:
@@ -41,7 +41,7 @@ def test_figures_of_a_file(tmp_path: Path) -> None:
 def test_the_sample_is_of_thirty_dialogues_with_attribution_and_better_found_than_by_plain_methods() -> None:
     assert len(read_segmented_talks(SAMPLE)) == 30
     assert "MIT License" in SAMPLE.with_name("ATTRIBUTION.md").read_text(encoding="utf-8")
-    figures = boundaries.measure_boundaries(Settings(), None)
+    figures = surprise.measure_boundaries(Settings(), None)
     assert figures["f1"] > figures["texttiling_f1"] > 0
     assert figures["pk"] < figures["texttiling_pk"]
 
@@ -60,10 +60,10 @@ def test_the_sample_is_of_thirty_dialogues_with_attribution_and_better_found_tha
 def test_another_format_is_refused_with_file_and_line(row: dict[str, object], tmp_path: Path) -> None:
     path = write(tmp_path, row_of(TURNS), row)
     with pytest.raises(InvalidInput, match="as in TIAGE") as refused:
-        boundaries.measure_boundaries(Settings(), path)
+        surprise.measure_boundaries(Settings(), path)
     assert f"{path}, line 2" in str(refused.value)
 
 
 def test_a_file_without_any_boundary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no boundary"):
-        boundaries.measure_boundaries(Settings(), write(tmp_path, row_of(TURNS[:3])))
+        surprise.measure_boundaries(Settings(), write(tmp_path, row_of(TURNS[:3])))

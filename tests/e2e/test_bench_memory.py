@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.bench import recall, scale
+from graphmem.bench import recall, turn
 from graphmem.bench.talks import EvidenceQuestion, Utterance, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.flows.context import tentative_memory
@@ -163,19 +163,19 @@ def test_what_was_never_remembered_is_never_kept() -> None:
 
 
 async def test_scale_measures_every_size(gm: Graphmem) -> None:
-    figures = await scale.scale_figures(gm, scale.scale_sentences(None)[:100], [40, 120], asked=10)
+    figures = await turn.scale_figures(gm, turn.scale_sentences(None)[:100], [40, 120], asked=10)
     assert {f"{kind}_ms@{n}" for kind in ("p50", "p95") for n in (40, 120)} <= set(figures)
     assert np.isfinite(figures["exponent"])
     assert figures["load_s@120"] > 0
 
 
 async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
-    material = scale.Material(("I like horses.", "Tess plays chess."), await gm.embedder.embed(["a", "b"]), ())
-    made = scale.made_memories(ann.session, material, 3)
+    material = turn.Material(("I like horses.", "Tess plays chess."), await gm.embedder.embed(["a", "b"]), ())
+    made = turn.made_memories(ann.session, material, 3)
     made[2] = replace(made[2], memory=replace(made[2].memory, timestamp=made[1].memory.timestamp + timedelta(hours=2)))
     before = await open_memories(gm, ann.session)
     for _ in range(2):
-        assert await scale.import_memories(gm.graph, ann.session, made, gm.clock()) == 3
+        assert await turn.import_memories(gm.graph, ann.session, made, gm.clock()) == 3
     held = await open_memories(gm, ann.session, before.version + 1)
     assert [m.content for m in reversed(held.index.latest(5))] == [each.memory.content for each in made]
     assert held.index.latest(1)[0].source_refs == ("bench-2",)
@@ -186,6 +186,6 @@ async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, a
     assert len((await open_memories(gm, bob.session)).index) == 0
     other = replace(made[0], memory=replace(made[0].memory, id="memory-of-another-id"))
     with pytest.raises(Conflict):
-        await scale.import_memories(gm.graph, ann.session, [other], gm.clock())
+        await turn.import_memories(gm.graph, ann.session, [other], gm.clock())
     with pytest.raises(InvalidInput, match="has no vector"):
-        await scale.import_memories(gm.graph, ann.session, [replace(other, vector=None)], gm.clock())
+        await turn.import_memories(gm.graph, ann.session, [replace(other, vector=None)], gm.clock())

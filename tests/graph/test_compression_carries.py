@@ -11,7 +11,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bench.harness import PASSWORD, Learner, environment, learner
-from graphmem.bench.scale import Material, import_memories, made_memories, scale_sentences
+from graphmem.bench.turn import Material, import_memories, made_memories, scale_sentences
 from graphmem.flows.compression import compress, list_compressions
 from graphmem.flows.context import context, recall
 from graphmem.flows.ledger import Draft, add_entry

@@ -24,8 +24,8 @@ from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role, SourceKind, Who
 from graphmem.notifier import JobNotifier
 from graphmem.store import jobs, queries
-from graphmem.store.deletion import begin_erasure
 from graphmem.store.jobs import Kind
+from graphmem.store.students import begin_erasure
 from tests.conftest import BOTH_FORMS, PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.redis_server import RedisServer, needs_redis

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.bench.recorded import held_out
+from graphmem.bench.talks import held_out
 from graphmem.bench.voe import Pair, chosen, compare, findings
 from graphmem.commands.operation import experiment_command
 from graphmem.errors import InvalidInput

@@ -30,10 +30,9 @@ from graphmem.flows.world import WorldDraft, import_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Role, Session, Who, WorldEdge
 from graphmem.store import transfer
-from graphmem.store.deletion import begin_erasure
 from graphmem.store.graph import Transaction
 from graphmem.store.nodes import kind_of
-from graphmem.store.students import find_enrolled
+from graphmem.store.students import begin_erasure, find_enrolled
 from graphmem.store.transfer import ImportedGraph, ImportedNode, write_imported
 from tests.conftest import BOTH_FORMS, Pupil, another_replica, say
 from tests.graph.test_erasure import kept

@@ -33,8 +33,8 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Integrity, LedgerCategory, Resolution, Role, SourceKind, Verdict, Who
 from graphmem.store import integrity, queries
-from graphmem.store.deletion import Retention, delete_old
 from graphmem.store.graph import Row, Transaction
+from graphmem.store.students import Retention, delete_old
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import held, nodes, observations

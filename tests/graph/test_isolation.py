@@ -25,8 +25,7 @@ from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import EdgeType, Level, Resolution, Role, Verdict, Who
-from graphmem.store import ledger, memories, queries, turns
-from graphmem.store import surprises as surprise_store
+from graphmem.store import ledger, memories, queries, turns, uncertainties
 from graphmem.store.jobs import Kind
 from graphmem.store.memories import Filter, forgetting_curve
 from graphmem.store.nodes import LAST, from_ms
@@ -126,7 +125,7 @@ async def seen(gm: Graphmem, pupil: Pupil) -> str:
         await list_questions(gm, session),
         await response_of(gm, session, "episode-5"),
         await list_uncertainties(gm, who, session),
-        await surprise_store.find_surprised(gm.graph, session, "episode-5"),
+        await uncertainties.find_surprised(gm.graph, session, "episode-5"),
         await turns.list_turns(gm.graph, session),
         await turns.list_unanswered(gm.graph, session),
         await turns.before(gm.graph, session, "t0", gm.clock()),

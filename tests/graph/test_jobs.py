@@ -19,17 +19,16 @@ from graphmem.flows import students
 from graphmem.flows.budget import most
 from graphmem.flows.facts import list_facts
 from graphmem.flows.observation import observe
-from graphmem.jobs.admin import count_jobs, list_jobs, retry_job, spent, spent_by_kind
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
+from graphmem.jobs.health import count_jobs, list_jobs, retry_job, spent, spent_by_kind
 from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, JOB_KINDS, TALK_PAUSE, Handler, failure, lease, run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcome, Usage
-from graphmem.store import jobs, usage
+from graphmem.store import jobs
 from graphmem.store.changes import Changes, Origin, write
-from graphmem.store.deletion import Retention, delete_old
-from graphmem.store.jobs import Kind
-from graphmem.store.usage import Limits
+from graphmem.store.jobs import Kind, Limits
+from graphmem.store.students import Retention, delete_old
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.support.client import TURN, Client
 from tests.support.language import EXPECTED, UNEXPECTED, asked, remembering, surprise, with_model
@@ -578,22 +577,22 @@ async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: 
     now = gm.clock()
     wanted = most(0, 1, 0.0, now)
     ids = [f"form-{i}" for i in range(20)]
-    given = await asyncio.gather(*(usage.reserve(gm.graph, ann.who, i, limits, wanted) for i in ids))
+    given = await asyncio.gather(*(jobs.reserve(gm.graph, ann.who, i, limits, wanted) for i in ids))
     assert sum(given) == 50_000 // wanted.tokens == 5
     fitting = [job_id for job_id, fits in zip(ids, given, strict=True) if fits]
     # A second time changes nothing, be it reserved or released.
-    assert all([await usage.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in fitting])
+    assert all([await jobs.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in fitting])
     for _ in range(2):
-        await usage.release_budget(gm.graph, ann.who, fitting[0], now, now)
-    more = [await usage.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in ("more-1", "more-2")]
+        await jobs.release_budget(gm.graph, ann.who, fitting[0], now, now)
+    more = [await jobs.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in ("more-1", "more-2")]
     assert more == [True, False]
     # Another day, another budget; and money counts like tokens.
     tomorrow = replace(wanted, at=now + timedelta(days=1))
-    assert await usage.reserve(gm.graph, ann.who, "form-1", limits, tomorrow)
+    assert await jobs.reserve(gm.graph, ann.who, "form-1", limits, tomorrow)
     dear = replace(tomorrow, cost=0.6)
-    assert await usage.reserve(gm.graph, ann.who, "form-2", Limits(student_cost=1.0), dear)
-    assert not await usage.reserve(gm.graph, ann.who, "form-3", Limits(student_cost=1.0), dear)
-    assert await usage.by_kind(gm.graph, ann.who.institution, "ann", None) == {}
+    assert await jobs.reserve(gm.graph, ann.who, "form-2", Limits(student_cost=1.0), dear)
+    assert not await jobs.reserve(gm.graph, ann.who, "form-3", Limits(student_cost=1.0), dear)
+    assert await jobs.by_kind(gm.graph, ann.who.institution, "ann", None) == {}
 
 
 async def test_past_the_budget_memories_are_formed_offline(gm: Graphmem, ann: Pupil) -> None:

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from graphmem.app import Graphmem
-from graphmem.commands.drawing import FOOT, add_key, key_line, save_figure
-from graphmem.commands.plot import memory_boxes, memory_figure, overlay_figure
+from graphmem.commands.plot import FOOT, add_key, key_line, memory_boxes, memory_figure, overlay_figure, save_figure
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.overlay import find_frontier, reveal
 from graphmem.flows.picture import MemoryPicture, pictured_memories, pictured_overlay

@@ -8,7 +8,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.transfer import export_student, read_document
-from graphmem.jobs.admin import list_jobs, retry_job
+from graphmem.jobs.health import list_jobs, retry_job
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import JobState

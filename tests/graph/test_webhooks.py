@@ -19,7 +19,7 @@ from graphmem.errors import SetupError
 from graphmem.flows.ledger import Draft, add_entry, correct_concern
 from graphmem.flows.observation import observe
 from graphmem.flows.students import erase_student
-from graphmem.jobs.admin import list_jobs, retry_job
+from graphmem.jobs.health import list_jobs, retry_job
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.webhooks import MOST_TRIES, send_notices, webhook_secret
 from graphmem.model import JobState, LedgerCategory, Role, SourceKind

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.bench.scores import (
+from graphmem.bench.talks import (
     above_mean,
     depths,
     exact,

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphmem.bench.contradiction import contradiction_figures, measure_contradiction
-from graphmem.bench.understanding import measure_valence
+from graphmem.bench.understanding import contradiction_figures, measure_contradiction, measure_valence
 from graphmem.errors import InvalidInput
 from graphmem.model import PairClass
 from graphmem.settings import Settings

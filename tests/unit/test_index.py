@@ -16,9 +16,8 @@ from graphmem.model import (
     Reliability,
     Vector,
 )
-from graphmem.search.index import FEEDBACK_MIN_LIMIT, MIN_DENSE_ONLY_COSINE, SearchIndex
-from graphmem.search.inverted_index import TERMS
-from graphmem.search.query import Hit, SearchQuery
+from graphmem.search.index import FEEDBACK_MIN_LIMIT, MIN_DENSE_ONLY_COSINE, TERMS, SearchIndex
+from graphmem.search.scoring import Hit, SearchQuery
 from graphmem.text.doc import Doc, read_question
 from tests.support.memories import memory as plain_memory
 

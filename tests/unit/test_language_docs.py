@@ -4,10 +4,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from graphmem.llm.memory import MemoryOutput, notes_of_answer
-from graphmem.llm.memory_prompt import memory_prompt
-from graphmem.llm.prompts import instructions, reply_prompt
-from graphmem.llm.reply import ReplyOutput, response
+from graphmem.llm.memory import MemoryOutput, memory_prompt, notes_of_answer
+from graphmem.llm.prompts import ReplyOutput, instructions, reply_prompt, response
 from graphmem.model import (
     Alternative,
     Author,

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import MindError, SetupError
-from graphmem.llm.circuit import Circuit
-from graphmem.llm.fallback import Fallback, make_mind
+from graphmem.llm.fallback import Circuit, Fallback, make_mind
 from graphmem.llm.mind import FORMS
 from graphmem.model import (
     Answer,

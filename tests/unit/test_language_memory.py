@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import MindError
-from graphmem.llm.memory import NOTED_CONFIDENCE
-from graphmem.llm.memory_prompt import memory_prompt
+from graphmem.llm.memory import NOTED_CONFIDENCE, memory_prompt
 from graphmem.llm.mind import LanguageMind
 from graphmem.metrics import model_notes
 from graphmem.model import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from graphmem.local.jars import locked
+from graphmem.local.install import locked
 from graphmem.settings import Settings
 
 ROOT = Path(__file__).parents[2]

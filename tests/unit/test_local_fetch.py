@@ -15,8 +15,8 @@ import pooch
 import pytest
 
 from graphmem.errors import SetupError
-from graphmem.local import disk, jars
-from graphmem.local.jars import Jar, JarLock, locked, parsed
+from graphmem.local import install, process
+from graphmem.local.install import Jar, JarLock, locked, parsed
 
 CONTENT = {f"org/neo4j/neo4j/5.1/part{n}-5.1.jar": bytes([n]) * (1000 + n) for n in range(20)}
 
@@ -88,30 +88,30 @@ def silent(_: str) -> None: ...
 
 def test_every_jar_arrives_whole_and_is_then_used_offline(repository: Repository, tmp_path: Path) -> None:
     told: list[str] = []
-    folder = jars.fetch(LOCK, tmp_path / "lib", repository.address, told.append)
+    folder = install.fetch(LOCK, tmp_path / "lib", repository.address, told.append)
     assert {path.name: path.read_bytes() for path in folder.glob("*.jar")} == {
         Path(path).name: body for path, body in CONTENT.items()
     }
     assert len(told) == 1
     assert "20 files" in told[0]
-    jars.fetch(LOCK, folder, "http://127.0.0.1:9/nowhere", told.append)
+    install.fetch(LOCK, folder, "http://127.0.0.1:9/nowhere", told.append)
     assert len(told) == 1
 
 
 def test_what_has_come_is_told_while_it_comes(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jars, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(install, "SECONDS_BETWEEN", 0.0)
     content = {f"org/neo4j/neo4j/5.1/part{n}-5.1.jar": bytes(2_000_000) for n in range(4)}
     repository.content = content
     told: list[str] = []
-    jars.fetch(lock_of(content), tmp_path, repository.address, told.append)
+    install.fetch(lock_of(content), tmp_path, repository.address, told.append)
     assert told[-1] == "fetching Neo4j: 8 of 8 MB"
     assert len(told) == 1 + len(content)
 
 
 def test_a_slash_at_the_end_of_the_address_does_no_harm(repository: Repository, tmp_path: Path) -> None:
-    jars.fetch(LOCK, tmp_path, repository.address + "/", silent)
+    install.fetch(LOCK, tmp_path, repository.address + "/", silent)
     assert sorted(repository.asked) == sorted(CONTENT)
 
 
@@ -119,7 +119,7 @@ def test_what_is_there_and_right_is_not_fetched_again(repository: Repository, tm
     for jar in LOCK.jars[2:]:
         (tmp_path / jar.name).write_bytes(CONTENT[jar.path])
     (tmp_path / LOCK.jars[1].name).write_bytes(b"half of")
-    jars.fetch(LOCK, tmp_path, repository.address, silent)
+    install.fetch(LOCK, tmp_path, repository.address, silent)
     assert sorted(repository.asked) == sorted(jar.path for jar in LOCK.jars[:2])
 
 
@@ -127,10 +127,10 @@ def test_what_is_there_and_right_is_not_fetched_again(repository: Repository, tm
 def test_a_jar_lost_or_cut_short_later_is_fetched_again(
     repository: Repository, tmp_path: Path, harm: Callable[[Path], None]
 ) -> None:
-    jars.fetch(LOCK, tmp_path, repository.address, silent)
+    install.fetch(LOCK, tmp_path, repository.address, silent)
     repository.asked.clear()
     harm(tmp_path / FIRST.name)
-    jars.fetch(LOCK, tmp_path, repository.address, silent)
+    install.fetch(LOCK, tmp_path, repository.address, silent)
     assert repository.asked == [FIRST.path]
     assert (tmp_path / FIRST.name).read_bytes() == CONTENT[FIRST.path]
 
@@ -138,7 +138,7 @@ def test_a_jar_lost_or_cut_short_later_is_fetched_again(
 def test_strays_do_not_get_onto_the_class_path(repository: Repository, tmp_path: Path) -> None:
     (tmp_path / "tmp1234").write_bytes(b"left by an interrupted fetch")
     (tmp_path / "other.jar").write_bytes(b"not of the lock file")
-    jars.fetch(LOCK, tmp_path, repository.address, silent)
+    install.fetch(LOCK, tmp_path, repository.address, silent)
     assert {path.name for path in tmp_path.iterdir()} == {jar.name for jar in LOCK.jars} | {"verified"}
 
 
@@ -146,7 +146,7 @@ def test_a_wrong_file_is_named_with_both_hashes_and_never_kept(repository: Repos
     wrong = b"w" * FIRST.size
     repository.content[FIRST.path] = wrong
     with pytest.raises(SetupError) as caught:
-        jars.fetch(LOCK, tmp_path, repository.address, silent)
+        install.fetch(LOCK, tmp_path, repository.address, silent)
     message = str(caught.value)
     assert FIRST.name in message
     assert FIRST.sha256 in message
@@ -159,22 +159,22 @@ def test_a_wrong_file_is_named_with_both_hashes_and_never_kept(repository: Repos
 def test_a_missing_file_is_named(repository: Repository, tmp_path: Path) -> None:
     del repository.content[FIRST.path]
     with pytest.raises(SetupError, match=rf"404.*{re.escape(FIRST.name)}.*GRAPHMEM_MAVEN"):
-        jars.fetch(LOCK, tmp_path, repository.address, silent)
+        install.fetch(LOCK, tmp_path, repository.address, silent)
 
 
 def test_a_passing_failure_is_tried_again(repository: Repository, tmp_path: Path) -> None:
-    repository.failures = {FIRST.path: jars.TRIES - 1}
-    jars.fetch(LOCK, tmp_path, repository.address, silent)
-    assert repository.asked.count(FIRST.path) == jars.TRIES
+    repository.failures = {FIRST.path: install.TRIES - 1}
+    install.fetch(LOCK, tmp_path, repository.address, silent)
+    assert repository.asked.count(FIRST.path) == install.TRIES
 
 
 def test_a_silent_repository_is_given_up(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jars, "SECONDS_OF_SILENCE", 0.05)
+    monkeypatch.setattr(install, "SECONDS_OF_SILENCE", 0.05)
     repository.delay = 0.3
     with pytest.raises(SetupError, match=r"cannot be fetched.*GRAPHMEM_MAVEN"):
-        jars.fetch(lock_of({FIRST.path: CONTENT[FIRST.path]}), tmp_path, repository.address, silent)
+        install.fetch(lock_of({FIRST.path: CONTENT[FIRST.path]}), tmp_path, repository.address, silent)
 
 
 def test_a_repository_out_of_reach_says_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,15 +182,15 @@ def test_a_repository_out_of_reach_says_what_to_set(tmp_path: Path, monkeypatch:
     with served(Repository()) as gone:
         pass
     with pytest.raises(SetupError, match=r"HTTPS_PROXY.*GRAPHMEM_MAVEN.*GRAPHMEM_NEO4J_URI"):
-        jars.fetch(LOCK, tmp_path, gone.address, silent)
+        install.fetch(LOCK, tmp_path, gone.address, silent)
 
 
 def test_room_is_looked_for_before_anything_is_fetched(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jars, "ROOM_TO_WORK", 10**18)
+    monkeypatch.setattr(install, "ROOM_TO_WORK", 10**18)
     with pytest.raises(SetupError, match=r"Not enough room.*MB needed.*MB free.*GRAPHMEM_HOME"):
-        jars.fetch(LOCK, tmp_path, repository.address, silent)
+        install.fetch(LOCK, tmp_path, repository.address, silent)
     assert repository.asked == []
 
 
@@ -205,30 +205,30 @@ def test_a_disk_that_fills_up_meanwhile(
         pytest.skip("this system has no /dev/full")
     monkeypatch.setattr(pooch.core, "temporary_file", full)
     with pytest.raises(SetupError, match=r"is full.*GRAPHMEM_HOME"):
-        jars.fetch(LOCK, tmp_path, repository.address, silent)
+        install.fetch(LOCK, tmp_path, repository.address, silent)
 
 
 def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a regular file, where a folder should be")
     with pytest.raises(SetupError, match=r"cannot be written.*GRAPHMEM_HOME"):
-        jars.fetch(LOCK, tmp_path / "file" / "lib", None, silent)
+        install.fetch(LOCK, tmp_path / "file" / "lib", None, silent)
 
 
 @pytest.mark.parametrize(
     ("number", "word"), [(errno.ENOSPC, "full"), (errno.EACCES, "right to"), (errno.EROFS, "right to")]
 )
 def test_what_the_disk_refuses_is_said_in_words(tmp_path: Path, number: int, word: str) -> None:
-    with pytest.raises(SetupError, match=word), disk.clear_disk_errors(tmp_path):
+    with pytest.raises(SetupError, match=word), process.clear_disk_errors(tmp_path):
         raise OSError(number, "refused", str(tmp_path / "x"))
 
 
 def test_other_errors_pass_unchanged(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), disk.clear_disk_errors(tmp_path):
+    with pytest.raises(FileNotFoundError), process.clear_disk_errors(tmp_path):
         (tmp_path / "nothing").read_text()
 
 
 def test_the_shipped_lock_file_is_sorted_complete_and_names_no_host() -> None:
-    text = (Path(jars.__file__).parent / "neo4j.lock").read_text()
+    text = (Path(install.__file__).parent / "neo4j.lock").read_text()
     lines = text.splitlines()[1:]
     assert lines == sorted(lines)
     assert "//" not in text

@@ -16,7 +16,7 @@ import pytest
 
 from graphmem.errors import SetupError
 from graphmem.local import install, process, server
-from graphmem.local.disk import write_private
+from graphmem.local.process import write_private
 from graphmem.local.server import Record
 from graphmem.settings import Settings
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.maths import features, importance, surprise
+from graphmem.maths import importance, surprise
 from graphmem.maths.surprise import ORDINARY, ORDINARY_SHARES
 from graphmem.model import Correction, Fact, Level, Vector, Verdict
 from graphmem.text import matching
@@ -231,7 +231,7 @@ def test_a_verdict_moves_thresholds_one_way_only(
 
 @given(st.lists(st.floats(0, 10_000), max_size=30), st.floats(0, 10_000))
 def test_only_the_last_ten_minutes_count(times: list[float], now: float) -> None:
-    rate = features.messages_per_minute(times, now)
+    rate = importance.messages_per_minute(times, now)
     talked = min(600.0, max(30.0, now - min(times, default=now)))
     assert rate == pytest.approx(sum(0 <= now - t < 600 for t in times) * 60 / talked)
 

@@ -18,8 +18,7 @@ from graphmem.model import (
     Remembered,
     SourceKind,
 )
-from graphmem.search.ranking import secret_ids
-from graphmem.search.selection import shown
+from graphmem.search.ranking import secret_ids, shown
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import day, memory_block, without_copies
 from graphmem.text.profile import ProfilePart, load_profile_model

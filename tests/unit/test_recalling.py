@@ -25,19 +25,21 @@ from graphmem.model import (
 )
 from graphmem.search.edges import EdgeTable, Reached
 from graphmem.search.index import SearchIndex
-from graphmem.search.query import Hit
 from graphmem.search.ranking import (
+    MOST_LINES,
     as_asked_for,
+    fitted,
+    fitting_lines,
     judged,
     nearest_memories,
     ranked,
+    shown,
     tells_of_student,
     told_of_work,
     wanted_memories,
     with_threads,
 )
-from graphmem.search.scoring import weight
-from graphmem.search.selection import MOST_LINES, fitted, fitting_lines, shown
+from graphmem.search.scoring import Hit, weight
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import count_tokens, memory_block

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.maths.salience import reconsidered, salience
+from graphmem.maths.importance import reconsidered, salience
 from graphmem.text.doc import information
 
 SNR = st.integers(0, 1000)
