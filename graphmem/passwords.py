@@ -1,4 +1,4 @@
-"""How many passwords are checked at once, and by whom: Argon2id takes time and memory for each (spec 14, 19)."""
+"""Limits of requests and of password checks, of which each takes Argon2id time and memory (spec 14, 19)."""
 
 import asyncio
 import json
@@ -23,6 +23,24 @@ SECONDS = 60.0
 """Seconds in which an empty bucket fills up."""
 CALLERS = 100_000
 """Most buckets kept; of more callers the one that asked longest ago begins anew with a full one."""
+
+
+T = TypeVar("T")
+QUEUE_SECONDS = 5.0
+"""Seconds that a password waits for its check until it is refused."""
+WRONG_A_MINUTE = 60
+"""Wrong passwords of one caller in a minute, of whatever students."""
+QUEUE_FULL = "Too many passwords are being checked: try again in a moment."
+NICENESS = 10
+"""By how much less the system gives a check than a turn where both need a processor, as of `nice`."""
+REST = 9.0
+"""How often as long as its check took a caller waits after a wrong password, once there were several: guesses take a
+tenth of a processor. After the first ones it is less, by how many there were."""
+SEVERAL = 0.25
+"""Share of the wrong passwords a minute of a caller that are more than mistakes."""
+CALLERS_KNOWN = 10_000
+"""Callers with wrong passwords that are known at once."""
+TOO_MANY_WRONG = "Too many wrong passwords from here: wait a minute, then try again."
 
 
 class TokenBuckets:
@@ -159,25 +177,6 @@ class Rates:
 
 def _bucket(limit: Limit, caller: dict[str, str]) -> str:
     return json.dumps([caller[name] for name in limit.by])
-
-
-T = TypeVar("T")
-
-QUEUE_SECONDS = 5.0
-"""Seconds that a password waits for its check until it is refused."""
-WRONG_A_MINUTE = 60
-"""Wrong passwords of one caller in a minute, of whatever students."""
-QUEUE_FULL = "Too many passwords are being checked: try again in a moment."
-NICENESS = 10
-"""By how much less the system gives a check than a turn where both need a processor, as of `nice`."""
-REST = 9.0
-"""How often as long as its check took a caller waits after a wrong password, once there were several: guesses take a
-tenth of a processor. After the first ones it is less, by how many there were."""
-SEVERAL = 0.25
-"""Share of the wrong passwords a minute of a caller that are more than mistakes."""
-CALLERS_KNOWN = 10_000
-"""Callers with wrong passwords that are known at once."""
-TOO_MANY_WRONG = "Too many wrong passwords from here: wait a minute, then try again."
 
 
 class PasswordChecks:

@@ -24,16 +24,18 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
+LOOK_SECONDS = 10.0
+"""Seconds between two looks at whether the local Neo4j still runs."""
+SWITCH_SECONDS = 0.0005
+"""Seconds a worker thread may hold the interpreter lock while the event loop waits; the default is half a turn."""
+
+
 def tell(line: str) -> None:
     """Log a line, or write it to standard error where no logging would show it."""
     if log.hasHandlers() and log.isEnabledFor(logging.INFO):
         log.info("%s", line)
     else:
         print(line, file=sys.stderr, flush=True)
-
-
-LOOK_SECONDS = 10.0
-"""Seconds between two looks at whether the local Neo4j still runs."""
 
 
 @asynccontextmanager
@@ -123,10 +125,6 @@ def neo4j_access(settings: Settings, say: Say) -> tuple[str, str, str]:
     if settings.neo4j_password is None:
         raise SetupError("GRAPHMEM_NEO4J_URI is set, but GRAPHMEM_NEO4J_PASSWORD is not: set it.")
     return settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password.get_secret_value()
-
-
-SWITCH_SECONDS = 0.0005
-"""Seconds a worker thread may hold the interpreter lock while the event loop waits; the default is half a turn."""
 
 
 def run_fast(main: Coroutine[Any, Any, T]) -> T:

@@ -29,8 +29,7 @@ from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
 from graphmem.passwords import PasswordChecks
 from graphmem.settings import Settings
-from graphmem_api.main import make_app
-from graphmem_api.server import server_config
+from graphmem_api.main import make_app, server_config
 from tests.support.client import Client
 from tests.support.own_neo4j import Access, own_neo4j
 

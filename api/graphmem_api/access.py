@@ -1,4 +1,4 @@
-"""Authentication and authorisation: bearer tokens, roles and sessions (spec 15)."""
+"""Authentication and authorisation (spec 15), and the batched reads of a request."""
 
 import hashlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -35,6 +35,19 @@ from graphmem.validation import checked_id
 
 W = TypeVar("W", bound=Who)
 V = TypeVar("V")
+
+
+AUTHORIZATION = "authorization"
+SESSION = "x-graphmem-session"
+CLIENT = "x-graphmem-client"
+BOOKMARK = "x-graphmem-bookmark"
+OBSERVED_BY: Mapping[Role, frozenset[SourceKind]] = {
+    Role.APP: frozenset([SourceKind.CHAT, SourceKind.LESSON, SourceKind.PROMPT_RUN]),
+    Role.TEACHER: frozenset([SourceKind.LESSON, SourceKind.TEACHER]),
+    Role.ADMIN: frozenset([SourceKind.LESSON, SourceKind.TEACHER, SourceKind.SYSTEM]),
+}
+"""Kinds of observations that each role may note: nobody speaks for somebody else."""
+_NEEDS_SESSION = "This needs the student's own session: openSession, then send its token in X-Graphmem-Session."
 
 
 class Loaders:
@@ -76,21 +89,6 @@ def _by_student(
         return [found[who].get(memory_id, absent()) for who, memory_id in keys]
 
     return DataLoader(load_fn=load, cache=False)
-
-
-AUTHORIZATION = "authorization"
-SESSION = "x-graphmem-session"
-CLIENT = "x-graphmem-client"
-BOOKMARK = "x-graphmem-bookmark"
-
-OBSERVED_BY: Mapping[Role, frozenset[SourceKind]] = {
-    Role.APP: frozenset([SourceKind.CHAT, SourceKind.LESSON, SourceKind.PROMPT_RUN]),
-    Role.TEACHER: frozenset([SourceKind.LESSON, SourceKind.TEACHER]),
-    Role.ADMIN: frozenset([SourceKind.LESSON, SourceKind.TEACHER, SourceKind.SYSTEM]),
-}
-"""Kinds of observations that each role may note: nobody speaks for somebody else."""
-
-_NEEDS_SESSION = "This needs the student's own session: openSession, then send its token in X-Graphmem-Session."
 
 
 class RequestContext(BaseContext):

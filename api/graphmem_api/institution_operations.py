@@ -1,4 +1,4 @@
-"""The operations on the institution's world, and on what a student knows of it."""
+"""The operations on the institution's world, and of those who run, watch and analyse."""
 
 from datetime import datetime
 from typing import Annotated, Any, cast

@@ -1,4 +1,4 @@
-"""Parsing and validation of GraphQL documents, and limits that are checked before the rules walk them."""
+"""Limits of GraphQL documents before the rules walk them, and of responses: no hidden concept leaves (spec 11)."""
 
 import contextlib
 from collections import Counter
@@ -30,6 +30,24 @@ from graphmem.search.fog import BLANK, blanked
 _LISTS = ("types", "directives", "fields", "inputFields", "interfaces", "possibleTypes", "enumValues")
 INTROSPECTION = dict.fromkeys(("__schema", "__type", *_LISTS), 1) | {"args": 2}
 """Most selections of each list in a document that asks for the schema: those of the standard query."""
+
+
+OPEN_TYPES = frozenset(["Concept"])
+"""Types that speak of the world itself: what the overlay, the frontier and the institution's own lists show."""
+OPEN_FIELDS = frozenset(
+    [
+        ("Context", "prompt"),  # made of what is clear, in our own words
+        ("Turn", "reply"),  # judged sentence by sentence; what it says in danger must stay word for word
+        ("TurnEvent", "token"),
+        ("MemoryEvent", "kind"),
+        ("Session", "token"),
+        ("Mutation", "makeStudentToken"),
+        ("Mutation", "exportStudent"),  # all that is kept is the student's to have
+    ]
+)
+"""Fields of text that were judged before, or must not be changed."""
+Place = tuple[dict[str, Any] | list[Any], Any]
+"""An object or a list of a response, and the key or place of a text in it."""
 
 
 @dataclass
@@ -137,25 +155,6 @@ def _selections(definition: OperationDefinitionNode | FragmentDefinitionNode) ->
             elif (inner := getattr(selection, "selection_set", None)) is not None:
                 waiting.append(inner)
     return found
-
-
-OPEN_TYPES = frozenset(["Concept"])
-"""Types that speak of the world itself: what the overlay, the frontier and the institution's own lists show."""
-OPEN_FIELDS = frozenset(
-    [
-        ("Context", "prompt"),  # made of what is clear, in our own words
-        ("Turn", "reply"),  # judged sentence by sentence; what it says in danger must stay word for word
-        ("TurnEvent", "token"),
-        ("MemoryEvent", "kind"),
-        ("Session", "token"),
-        ("Mutation", "makeStudentToken"),
-        ("Mutation", "exportStudent"),  # all that is kept is the student's to have
-    ]
-)
-"""Fields of text that were judged before, or must not be changed."""
-
-Place = tuple[dict[str, Any] | list[Any], Any]
-"""An object or a list of a response, and the key or place of a text in it."""
 
 
 class VeiledText(str):

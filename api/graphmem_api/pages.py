@@ -1,4 +1,4 @@
-"""GraphiQL and the page for people, served from the package: they load nothing from anywhere else."""
+"""GraphiQL, the page for people and the download of an export; the pages load nothing from anywhere else."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -40,6 +40,18 @@ _HEADERS = _PEOPLE_HEADERS | {
 }
 
 
+STATUS = {
+    "INVALID_INPUT": 400,
+    "UNAUTHENTICATED": 401,
+    "FORBIDDEN": 403,
+    "NOT_FOUND": 404,
+    "CONFLICT": 409,
+    "LOCKED": 423,
+    "RATE_LIMITED": 429,
+    "UNAVAILABLE": 503,
+}
+
+
 class _Assets(StaticFiles):
     """Static files with the headers of their page."""
 
@@ -70,18 +82,6 @@ async def _people_page(_: Request) -> Response:
 def people_routes() -> list[BaseRoute]:
     """The routes of the page on which people see what is remembered of them."""
     return [Route("/", _people_page), Mount("/people", _Assets(_PEOPLE, _PEOPLE_HEADERS))]
-
-
-STATUS = {
-    "INVALID_INPUT": 400,
-    "UNAUTHENTICATED": 401,
-    "FORBIDDEN": 403,
-    "NOT_FOUND": 404,
-    "CONFLICT": 409,
-    "LOCKED": 423,
-    "RATE_LIMITED": 429,
-    "UNAVAILABLE": 503,
-}
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,17 @@ ANSWER_SHARE = 0.5
 _DAY_LINE = re.compile(r"#day (?P<days>\d+)$")
 
 
+CHAT_SHARES = {
+    "answered": ("answered", "questions"),
+    "answered or near": ("near", "questions"),
+    "never told, answered": ("invented", "never told"),
+    "changes noticed": ("noticed", "changes"),
+    "ended rightly": ("rightly", "ended"),
+    "concerns": ("concerns", "messages"),
+}
+"""Each share with its counters."""
+
+
 @dataclass(frozen=True)
 class Chat:
     """Messages of a student.
@@ -44,17 +55,6 @@ class Chat:
     messages: tuple[str, ...]
     questions: dict[str, str]
     ends: dict[str, frozenset[str]]
-
-
-CHAT_SHARES = {
-    "answered": ("answered", "questions"),
-    "answered or near": ("near", "questions"),
-    "never told, answered": ("invented", "never told"),
-    "changes noticed": ("noticed", "changes"),
-    "ended rightly": ("rightly", "ended"),
-    "concerns": ("concerns", "messages"),
-}
-"""Each share with its counters."""
 
 
 def measure_chats(settings: Settings, file: Path | None) -> Figures:

@@ -1,4 +1,4 @@
-"""Eight students talk while API and database are killed at random moments: acknowledged turns must be there, once."""
+"""Turns and background jobs while API, workers and database are killed: each must be there, once."""
 
 import asyncio
 import os
@@ -49,6 +49,25 @@ SERVER_KILLS = 20
 LOAD_SEED = 11
 BETWEEN_KILLS = (1.0, 4.0)
 """Seconds of talk between two kills, at random."""
+
+
+JOBS = 1000
+JOBS_STUDENTS = 20
+WORKERS = (1, 2, 4)
+WORKER_KILLS = 20
+"""Kills of a worker that is at a job; every fifth time Redis is killed after it, and every fifth time the API."""
+TALKERS = 6
+PAUSE_BETWEEN = 0.1
+"""Seconds from a reply to the next message."""
+READY = b"graphmem worker is ready"
+HASTE = {
+    "GRAPHMEM_MODEL_TIMEOUT": "1",
+    "GRAPHMEM_JOBS_LEASE": "4",
+    "GRAPHMEM_SWEEP_SECONDS": "2",
+    "GRAPHMEM_JOBS_LATE": "100000",
+}
+"""A killed worker's jobs are taken over after five seconds, and lost ones are found after two."""
+JOBS_PATIENCE = 300.0
 
 
 @dataclass
@@ -150,25 +169,6 @@ async def _count_stored(settings: Settings, diaries: list[Diary]) -> Figures:
             lost += len(diary.replies.keys() - {h["ref"] for h in handled})
             doubled += row["sources"] - len({h["ref"] for h in handled}) + row["turns"] - row["sources"]
     return {"lost": float(lost), "doubled": float(doubled)}
-
-
-JOBS = 1000
-JOBS_STUDENTS = 20
-WORKERS = (1, 2, 4)
-WORKER_KILLS = 20
-"""Kills of a worker that is at a job; every fifth time Redis is killed after it, and every fifth time the API."""
-TALKERS = 6
-PAUSE_BETWEEN = 0.1
-"""Seconds from a reply to the next message."""
-READY = b"graphmem worker is ready"
-HASTE = {
-    "GRAPHMEM_MODEL_TIMEOUT": "1",
-    "GRAPHMEM_JOBS_LEASE": "4",
-    "GRAPHMEM_SWEEP_SECONDS": "2",
-    "GRAPHMEM_JOBS_LATE": "100000",
-}
-"""A killed worker's jobs are taken over after five seconds, and lost ones are found after two."""
-JOBS_PATIENCE = 300.0
 
 
 @dataclass

@@ -47,6 +47,10 @@ MANY_MEMORIES = 1_000_000
 """Limit of memories, so that nothing is compressed meanwhile."""
 
 
+Asked = tuple[str | None, dict[str, float]]
+"""Category of a question, and by figure the share of its evidence that was found; milliseconds of recall, too."""
+
+
 @dataclass(frozen=True)
 class PlainSearch:
     """Texts with their embeddings, and plain ways to search them."""
@@ -69,10 +73,6 @@ class PlainSearch:
         (vector,) = await embedder.embed([question])
         cosine = np.argsort(-(self.vectors @ vector), kind="stable").tolist()
         return {"cosine": cosine, "bm25": self.bm25(question)}
-
-
-Asked = tuple[str | None, dict[str, float]]
-"""Category of a question, and by figure the share of its evidence that was found; milliseconds of recall, too."""
 
 
 def _milliseconds(began: float) -> float:

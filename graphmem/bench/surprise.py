@@ -62,6 +62,13 @@ NOBODY = State(version=0, turns=0, facts=0, companion=Companion(NO_NAME, "", 0.5
 TalkTurn = tuple[Author, str]
 
 
+SAMPLE = SAMPLES / "tiage" / "dialogues.jsonl"
+DEEP_DEVIATIONS = 0.4
+"""With which TextTiling has the highest F1 on the train part of TIAGE."""
+TURN_GAP = timedelta(seconds=20)
+Found = NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class ScoredTurn:
     """A student's message of a talk, with the models' outputs and its score.
@@ -184,14 +191,6 @@ def _reading_of(text: str) -> MessageAnalysis:
 
 def _places(talk: Sequence[TalkTurn]) -> list[int]:
     return [i for i, (author, _) in enumerate(talk) if author is Author.STUDENT]
-
-
-SAMPLE = SAMPLES / "tiage" / "dialogues.jsonl"
-DEEP_DEVIATIONS = 0.4
-"""With which TextTiling has the highest F1 on the train part of TIAGE."""
-TURN_GAP = timedelta(seconds=20)
-
-Found = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

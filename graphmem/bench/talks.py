@@ -1,4 +1,4 @@
-"""Labelled data in JSON lines: rows, talks with questions whose evidence is known, and rows that may be measured."""
+"""Labelled data in JSON lines, recorded dialogues as turns, and scores of guesses."""
 
 import hashlib
 import json
@@ -44,6 +44,16 @@ ENOUGH_EVIDENCE = 0.5
 _LOCOMO_DATE, _BEAM_DATE = "%I:%M %p on %d %B, %Y", "%B-%d-%Y"
 _ID_SEPARATORS = re.compile(r"[;,\s]+")
 PLAIN_WORD = re.compile(r"[^\W_]+")
+
+
+Boundaries = Sequence[int] | NDArray[np.int64] | NDArray[np.bool_]
+Signal = NDArray[np.float64]
+"""One number a turn, of shape (n,); larger where a boundary is likelier, 0 for the first turn."""
+RESAMPLES = 2_000
+TILING_BLOCK = 2
+"""Turns on either side that TextTiling compares."""
+NARROWEST = 2
+"""With a window of one turn Pk and WindowDiff would forgive nothing, and be the plain error rate."""
 
 
 @dataclass(frozen=True)
@@ -297,17 +307,6 @@ async def _would_match(gm: Graphmem, predicted: str, turn: DialogueTurn) -> bool
         Prediction(predicted, (), guess),
     )
     return sensed.match is not None and sensed.match >= MATCHED
-
-
-Boundaries = Sequence[int] | NDArray[np.int64] | NDArray[np.bool_]
-Signal = NDArray[np.float64]
-"""One number a turn, of shape (n,); larger where a boundary is likelier, 0 for the first turn."""
-
-RESAMPLES = 2_000
-TILING_BLOCK = 2
-"""Turns on either side that TextTiling compares."""
-NARROWEST = 2
-"""With a window of one turn Pk and WindowDiff would forgive nothing, and be the plain error rate."""
 
 
 def shares(counts: Mapping[str, int], table: Mapping[str, tuple[str, str]]) -> Figures:

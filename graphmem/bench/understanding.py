@@ -42,6 +42,22 @@ RATED_SENTENCES = SAMPLES / "emobank" / "dev.jsonl"
 UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
 
 
+PAIRS = SAMPLES / "contradiction" / "pairs.jsonl"
+RULE_COSINE, RULE_VALENCE = 0.5, 0.1
+"""The plain rule beside it: likeness, and another negation or the opposite feeling."""
+CLASH = 0.5
+"""Chance from which two statements clash."""
+RETIRING_RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+"""Recalls at which the precision of retiring is reported."""
+PRECISE = 0.85
+"""Precision that retiring the older statement is wanted with."""
+MATCH_SAMPLE = SAMPLES / "match" / "match.jsonl"
+NATURAL = ("pred", "prev")
+"""Beginnings of the ids of rows that nobody made to deceive."""
+BINS = 10
+"""Bins of the calibration error."""
+
+
 @dataclass(frozen=True)
 class LabelledUtterance:
     """A student's message with a reader's labels; `ledger`, `kind` and `modality` may be None."""
@@ -136,17 +152,6 @@ def measure_valence(_: Settings, file: Path | None) -> Figures:
     }
 
 
-PAIRS = SAMPLES / "contradiction" / "pairs.jsonl"
-RULE_COSINE, RULE_VALENCE = 0.5, 0.1
-"""The plain rule beside it: likeness, and another negation or the opposite feeling."""
-CLASH = 0.5
-"""Chance from which two statements clash."""
-RETIRING_RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
-"""Recalls at which the precision of retiring is reported."""
-PRECISE = 0.85
-"""Precision that retiring the older statement is wanted with."""
-
-
 def measure_contradiction(_: Settings, file: Path | None) -> Figures:
     """Return figures of a file, or of the held-out pairs that ship.
 
@@ -231,13 +236,6 @@ def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], en
         **{f"retire_precision@{at}": float(precision[recall >= at].max(initial=0.0)) for at in RETIRING_RECALLS},
         "compatible_retired": float(retired[compatible].mean()) if compatible.any() else 0.0,
     }
-
-
-MATCH_SAMPLE = SAMPLES / "match" / "match.jsonl"
-NATURAL = ("pred", "prev")
-"""Beginnings of the ids of rows that nobody made to deceive."""
-BINS = 10
-"""Bins of the calibration error."""
 
 
 @dataclass(frozen=True)

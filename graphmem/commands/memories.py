@@ -1,4 +1,4 @@
-"""Commands on a student's memories: talk, replay, observe, recall, forget, reveal, compress, drift."""
+"""Commands on a student's memories: talk, replay, observe, import, recall, forget, reveal, compress, drift."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from graphmem.commands.frame import ExistingFile, Printout, cli_command, read_password, say, unlocked
 from graphmem.errors import Conflict, InvalidInput
-from graphmem.exports.reading import EXPORT_FORMATS, Chats, Turn, read_export
+from graphmem.exports import EXPORT_FORMATS, Chats, Turn, read_export
 from graphmem.model import Observation, Session, SourceKind, TurnOutcome, Who
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ OBSERVATIONS_AT_A_TIME = 100
 """Observations noted at once."""
 REPLAY_GAP = timedelta(seconds=40)
 """Time between two messages of a recording without times."""
+
+
+TURNS_AT_A_TIME = 20
 
 
 @cli_command("chat")
@@ -284,9 +287,6 @@ async def drift_command(
         compressed = [f"{each.nodes_before} memories became {each.nodes_after}." for each in report.compressions]
         lines += compressed or ["Nothing was compressed."]
     return Printout(asdict(report), lines)
-
-
-TURNS_AT_A_TIME = 20
 
 
 @cli_command("import-chats")

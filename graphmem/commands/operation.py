@@ -502,7 +502,7 @@ async def plot_command(
 @cli_command("inspect")
 def inspect_command(settings: Settings, who: Who, password: str) -> None:
     """Put a readable copy of a student into a Neo4j of its own, for Neo4j Browser; Enter removes it again."""
-    from graphmem.commands.inspect import show_copy
+    from graphmem.commands.backup import show_copy
 
     show_copy(settings, who, password, say)
 

@@ -1,4 +1,4 @@
-"""Pictures of a student's memory graph, and of the overlay on the world, without a display (spec 18)."""
+"""Pictures of a student's memory graph and of the overlay: pages of boxes and arrows, in inches (spec 18)."""
 
 import textwrap
 import warnings
@@ -19,7 +19,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from graphmem.app import Graphmem
 from graphmem.commands.frame import unlocked
 from graphmem.errors import InvalidInput
-from graphmem.flows.picture import MemoryPicture, OverlayPicture, pictured_memories, pictured_overlay
+from graphmem.flows.memories import MemoryPicture, OverlayPicture, pictured_memories, pictured_overlay
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, EdgeType, EntityKind, Known, Memory, MemoryRole, Modality, Reliability, Who
 from graphmem.text.normalize import clipped
@@ -35,6 +35,47 @@ WIDE, ROOMINESS, PUSHES = 1.7, 3.2, 600
 INK, GREY, OUTLINE = "#1F2430", "#5A6070", "#8A8F99"
 FORMATS: Mapping[str, dict[str, None]] = {".svg": {"Date": None}, ".png": {}, ".pdf": {"CreationDate": None}}
 """Metadata by ending, without the time, so that the same picture gives the same file."""
+
+
+LABEL_COLUMNS, LABEL_CHARACTERS = 27, 104
+MODALITIES = {
+    Modality.EPISODIC: ("#D9CCF2", "what happened"),
+    Modality.SEMANTIC: ("#B79BE8", "what is so"),
+    Modality.PROCEDURAL: ("#A5DDD7", "how it goes best"),
+    Modality.EMOTIONAL: ("#F8B9CB", "feelings"),
+    Modality.SENSORY: ("#FAD3B8", "what it was like"),
+}
+ENTITY, CONCEPT, LASTING = "#D5EBB9", "#F7C6DB", "#30343C"
+SUPPORTING, CAUSING, LIKE = (
+    ("#5E8C31", "supports, refines, sums up"),
+    ("#D84315", "causes, enables"),
+    ("#9A80CC", "is like"),
+)
+EDGES = {
+    EdgeType.PRECEDES: ("#8FB8DE", "comes before"),
+    EdgeType.CAUSES: CAUSING,
+    EdgeType.ENABLES: CAUSING,
+    EdgeType.RELATES_TO: LIKE,
+    EdgeType.REMINDS_OF: LIKE,
+    EdgeType.SUPPORTS: SUPPORTING,
+    EdgeType.REFINES: SUPPORTING,
+    EdgeType.ABSTRACTS: SUPPORTING,
+    EdgeType.EVOKES: ("#D05C7E", "evokes"),
+    EdgeType.CONTRADICTS: ("#B71C1C", "contradicts"),
+    EdgeType.TEMPORAL_EVOLUTION: ("#00796B", "became"),
+}
+SPEAKS_OF = ("#B5BAC4", "speaks of")
+MET, WEAK, FAIR, STRONG = (
+    ("#B9D6F2", "met"),
+    ("#F3CE94", "practised, weak"),
+    ("#DCE6A5", "practised, fair"),
+    ("#9CCFA7", "practised, strong"),
+)
+WEAK_BELOW, STRONG_FROM = 0.3, 0.6
+"""Familiarity under which a practised concept is weak, and from which it is strong."""
+HIDDEN, FRONTIER, FOUND = "#E5E7EB", "#E4572E", "#2F6FB2"
+MOST_NAMED, CLOSE = 24, 0.04
+"""Most concepts of a domain and a grade that are named; inches around the name of one."""
 
 
 @dataclass(frozen=True)
@@ -224,47 +265,6 @@ def save_figure(figure: Figure, file: Path) -> None:
             figure.savefig(file, format=kind[1:], dpi=130, metadata=FORMATS[kind])
     except OSError as e:
         raise InvalidInput(f"{file.name} cannot be written: {e.strerror}.") from e
-
-
-LABEL_COLUMNS, LABEL_CHARACTERS = 27, 104
-MODALITIES = {
-    Modality.EPISODIC: ("#D9CCF2", "what happened"),
-    Modality.SEMANTIC: ("#B79BE8", "what is so"),
-    Modality.PROCEDURAL: ("#A5DDD7", "how it goes best"),
-    Modality.EMOTIONAL: ("#F8B9CB", "feelings"),
-    Modality.SENSORY: ("#FAD3B8", "what it was like"),
-}
-ENTITY, CONCEPT, LASTING = "#D5EBB9", "#F7C6DB", "#30343C"
-SUPPORTING, CAUSING, LIKE = (
-    ("#5E8C31", "supports, refines, sums up"),
-    ("#D84315", "causes, enables"),
-    ("#9A80CC", "is like"),
-)
-EDGES = {
-    EdgeType.PRECEDES: ("#8FB8DE", "comes before"),
-    EdgeType.CAUSES: CAUSING,
-    EdgeType.ENABLES: CAUSING,
-    EdgeType.RELATES_TO: LIKE,
-    EdgeType.REMINDS_OF: LIKE,
-    EdgeType.SUPPORTS: SUPPORTING,
-    EdgeType.REFINES: SUPPORTING,
-    EdgeType.ABSTRACTS: SUPPORTING,
-    EdgeType.EVOKES: ("#D05C7E", "evokes"),
-    EdgeType.CONTRADICTS: ("#B71C1C", "contradicts"),
-    EdgeType.TEMPORAL_EVOLUTION: ("#00796B", "became"),
-}
-SPEAKS_OF = ("#B5BAC4", "speaks of")
-MET, WEAK, FAIR, STRONG = (
-    ("#B9D6F2", "met"),
-    ("#F3CE94", "practised, weak"),
-    ("#DCE6A5", "practised, fair"),
-    ("#9CCFA7", "practised, strong"),
-)
-WEAK_BELOW, STRONG_FROM = 0.3, 0.6
-"""Familiarity under which a practised concept is weak, and from which it is strong."""
-HIDDEN, FRONTIER, FOUND = "#E5E7EB", "#E4572E", "#2F6FB2"
-MOST_NAMED, CLOSE = 24, 0.04
-"""Most concepts of a domain and a grade that are named; inches around the name of one."""
 
 
 async def memory_figure(gm: Graphmem, who: Who, password: str | None, most: int) -> Figure:

@@ -37,7 +37,7 @@ def serve(settings: Settings, host: str, port: int, say: Say) -> None:
 def web_server(gm: Graphmem, **more: Any) -> uvicorn.Config:
     """Return the configured web server of an open graphmem; found by name, since the library does not depend on it."""
     app = resolve_name("graphmem_api.main:make_app")(gm)
-    config: uvicorn.Config = resolve_name("graphmem_api.server:server_config")(app, gm.settings, **more)
+    config: uvicorn.Config = resolve_name("graphmem_api.main:server_config")(app, gm.settings, **more)
     return config
 
 

@@ -1,4 +1,4 @@
-"""Health of graphmem: what answers, and how long the oldest message and job have been waiting (spec 16)."""
+"""Health of graphmem and its jobs: what answers, how long the oldest waits, dead ones started again (spec 16)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine

@@ -24,6 +24,22 @@ from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
 from graphmem.store.tampering import report
 
+TALK_PAUSE = 120.0
+"""Seconds without a message after which a language model reads fewer turns than it can; pupils think for a minute."""
+log = logging.getLogger(__name__)
+MOST_ATTEMPTS = 5
+"""Failures after which a job is dead."""
+FIRST_WAIT = 30.0
+"""Seconds until a failed job is tried again; doubles with each further failure."""
+LONGEST_WAIT = 3600.0
+JOBS_AT_ONCE = 20
+"""Jobs taken at once where a mind reads messages one by one."""
+YIELD_SECONDS = 0.25
+"""Seconds for which a job lets turns go first."""
+RUNNING_POLL = 0.05
+"""Seconds between two checks whether another worker has finished its job."""
+RUNNING_POLLS = 20
+
 
 async def compress_within_budget(
     gm: Graphmem,
@@ -56,25 +72,6 @@ async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: Compres
         with suppress(Conflict):
             return await compress_within_budget(gm, session, trigger=trigger)
     return None
-
-
-TALK_PAUSE = 120.0
-"""Seconds without a message after which a language model reads fewer turns than it can; pupils think for a minute."""
-
-log = logging.getLogger(__name__)
-
-MOST_ATTEMPTS = 5
-"""Failures after which a job is dead."""
-FIRST_WAIT = 30.0
-"""Seconds until a failed job is tried again; doubles with each further failure."""
-LONGEST_WAIT = 3600.0
-JOBS_AT_ONCE = 20
-"""Jobs taken at once where a mind reads messages one by one."""
-YIELD_SECONDS = 0.25
-"""Seconds for which a job lets turns go first."""
-RUNNING_POLL = 0.05
-"""Seconds between two checks whether another worker has finished its job."""
-RUNNING_POLLS = 20
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,14 @@ from graphmem.model import Answer, Classify, MindQuestion, OnFailure, PairClass,
 from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
 
+FAILURES = 3
+"""Times in a row that the model may be away before it is left alone."""
+MODEL_PAUSE = 30.0
+"""Seconds it is left alone, while the offline mind answers."""
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+_COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.0, 0.0, 0.0)
+
 
 @dataclass(frozen=True)
 class Circuit:
@@ -55,18 +63,6 @@ class Circuit:
     def succeeded(self) -> "Circuit":
         """After the model answered, be it nonsense."""
         return replace(self, failures=0, resumes_at=0.0)
-
-
-FAILURES = 3
-"""Times in a row that the model may be away before it is left alone."""
-MODEL_PAUSE = 30.0
-"""Seconds it is left alone, while the offline mind answers."""
-
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-_COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.0, 0.0, 0.0)
 
 
 class Fallback:

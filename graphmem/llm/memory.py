@@ -57,6 +57,44 @@ _WHOSE = {
 }
 
 
+MAX_NOTES = 20
+"""Most notes that are taken from one talk."""
+FEWEST_WORDS = 3
+"""Words that a quote needs to be kept in place of a statement that does not agree with the talk."""
+NOTE_STATEMENT_CHARACTERS = 500
+TOPICS, TRIGGERS, TAGS = 3, 8, 5
+NOTED_CONFIDENCE = 0.8
+"""Confidence in a stated memory: guesses and hints are not asked for."""
+_KINDS = {
+    "trait": (MemoryKind.TRAIT, Modality.SEMANTIC, None),
+    "plan": (MemoryKind.TRAIT, Modality.EPISODIC, Aspect.PLAN),
+    "event": (MemoryKind.EPISODE, Modality.EPISODIC, None),
+    "feeling": (MemoryKind.TRAIT, Modality.EMOTIONAL, Aspect.FEELING),
+    "understanding": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.UNDERSTANDING),
+    "misconception": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.MISCONCEPTION),
+}
+_LEDGER_KINDS = {
+    **{each.value: (each, Scope.OTHER) for each in LedgerCategory if each is not LedgerCategory.THREAT},
+    **{each.value: (LedgerCategory.INSTRUCTION, each) for each in Scope},
+    "rule": (LedgerCategory.INSTRUCTION, Scope.OTHER),
+}
+_NO_LEDGER = (None, Scope.OTHER)
+_OWED = (LedgerCategory.PROMISE, LedgerCategory.DEBT)
+_EFFECTS: dict[str, LinkKind | EdgeType] = {**{each.value: each for each in LinkKind}, "causes": EdgeType.CAUSES}
+_LINK = re.compile(r"\b([a-z]+)\W+(n?)(\d{1,4})\b(?!-)")
+_WHEN = re.compile(r"\b(from|until|due)\W+(\d{4})-(\d\d)(?:-(\d\d))?")
+_THE_STUDENT = "student"
+_MONTH_NAME = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_ANY_DATE = re.compile(
+    r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b\d{4}-\d\d(?:-\d\d)?\b"
+    rf"|\b(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:of )?{_MONTH_NAME}(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?"
+    r"|\b(?:spring|summer|autumn|fall|winter)(?: of)? \d{4}\b|\b(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_YEARS = re.compile(r"\b(?:19|20)\d\d\b")
+_LEDGER_WORDS = ("none", "promise", "secret", "debt", "fact", "observation", "style", "pace", "content", "name", "rule")
+
+
 @dataclass(frozen=True)
 class TalkLine:
     """A line of talk as a model is shown it.
@@ -161,43 +199,6 @@ def _abridged(line: TalkLine) -> str:
     return line.text if len(line.text) <= head + tail else f"{abridged(line.text, head)} {line.text[-tail:]}"
 
 
-MAX_NOTES = 20
-"""Most notes that are taken from one talk."""
-FEWEST_WORDS = 3
-"""Words that a quote needs to be kept in place of a statement that does not agree with the talk."""
-NOTE_STATEMENT_CHARACTERS = 500
-TOPICS, TRIGGERS, TAGS = 3, 8, 5
-NOTED_CONFIDENCE = 0.8
-"""Confidence in a stated memory: guesses and hints are not asked for."""
-_KINDS = {
-    "trait": (MemoryKind.TRAIT, Modality.SEMANTIC, None),
-    "plan": (MemoryKind.TRAIT, Modality.EPISODIC, Aspect.PLAN),
-    "event": (MemoryKind.EPISODE, Modality.EPISODIC, None),
-    "feeling": (MemoryKind.TRAIT, Modality.EMOTIONAL, Aspect.FEELING),
-    "understanding": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.UNDERSTANDING),
-    "misconception": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.MISCONCEPTION),
-}
-_LEDGER_KINDS = {
-    **{each.value: (each, Scope.OTHER) for each in LedgerCategory if each is not LedgerCategory.THREAT},
-    **{each.value: (LedgerCategory.INSTRUCTION, each) for each in Scope},
-    "rule": (LedgerCategory.INSTRUCTION, Scope.OTHER),
-}
-_NO_LEDGER = (None, Scope.OTHER)
-_OWED = (LedgerCategory.PROMISE, LedgerCategory.DEBT)
-_EFFECTS: dict[str, LinkKind | EdgeType] = {**{each.value: each for each in LinkKind}, "causes": EdgeType.CAUSES}
-_LINK = re.compile(r"\b([a-z]+)\W+(n?)(\d{1,4})\b(?!-)")
-_WHEN = re.compile(r"\b(from|until|due)\W+(\d{4})-(\d\d)(?:-(\d\d))?")
-_THE_STUDENT = "student"
-_MONTH_NAME = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
-_ANY_DATE = re.compile(
-    r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b\d{4}-\d\d(?:-\d\d)?\b"
-    rf"|\b(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:of )?{_MONTH_NAME}(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?"
-    r"|\b(?:spring|summer|autumn|fall|winter)(?: of)? \d{4}\b|\b(?:19|20)\d\d\b",
-    re.IGNORECASE,
-)
-_YEARS = re.compile(r"\b(?:19|20)\d\d\b")
-
-
 def _word_among(options: Sequence[str], otherwise: str) -> BeforeValidator:
     def read(value: Any) -> str:
         word = line(value).strip("\"'").casefold()
@@ -208,9 +209,6 @@ def _word_among(options: Sequence[str], otherwise: str) -> BeforeValidator:
 
 def _enum_schema(*words: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(words)})
-
-
-_LEDGER_WORDS = ("none", "promise", "secret", "debt", "fact", "observation", "style", "pace", "content", "name", "rule")
 
 
 class NoteItem(BaseModel):

@@ -43,6 +43,20 @@ _TOOL = "answer"
 _THOUGHT = re.compile(r"<(think|thinking|thought)>.*?(?:</\1>|\Z)\s*", re.DOTALL)
 
 
+EXTRAS = "anthropic,bedrock,cohere,google,groq,mistral,xai"
+MODEL_FORM = (
+    "GRAPHMEM_MODEL must be `offline` or `PROVIDER:NAME`, such as `openai:gpt-5` or `anthropic:claude-sonnet-4-5`"
+)
+LOCAL_SERVERS = {"lmstudio": "http://127.0.0.1:1234/v1", "llamacpp": "http://127.0.0.1:8080/v1"}
+"""Servers on this machine that speak OpenAI's protocol, with their usual addresses."""
+RENAMED = {"grok": "xai", "google-gla": "google", "gemini": "google"}
+REMEDIES = {
+    "azure": "set AZURE_OPENAI_API_KEY, OPENAI_API_VERSION, and GRAPHMEM_MODEL_BASE_URL or AZURE_OPENAI_ENDPOINT",
+    "vllm": "set GRAPHMEM_MODEL_BASE_URL to its address, such as http://127.0.0.1:8000/v1",
+    "xai": "set XAI_API_KEY",
+}
+
+
 def lean_schema(output: type[BaseModel]) -> dict[str, Any]:
     """JSON schema of an answer without titles and descriptions, which cost tokens and say nothing new."""
     return _lean(output.model_json_schema())  # type: ignore[no-any-return]
@@ -140,20 +154,6 @@ def partial_field(text: str, name: str) -> str:
         return ""
     value = answer.get(name) if isinstance(answer, Mapping) else None
     return value if isinstance(value, str) else ""
-
-
-EXTRAS = "anthropic,bedrock,cohere,google,groq,mistral,xai"
-MODEL_FORM = (
-    "GRAPHMEM_MODEL must be `offline` or `PROVIDER:NAME`, such as `openai:gpt-5` or `anthropic:claude-sonnet-4-5`"
-)
-LOCAL_SERVERS = {"lmstudio": "http://127.0.0.1:1234/v1", "llamacpp": "http://127.0.0.1:8080/v1"}
-"""Servers on this machine that speak OpenAI's protocol, with their usual addresses."""
-RENAMED = {"grok": "xai", "google-gla": "google", "gemini": "google"}
-REMEDIES = {
-    "azure": "set AZURE_OPENAI_API_KEY, OPENAI_API_VERSION, and GRAPHMEM_MODEL_BASE_URL or AZURE_OPENAI_ENDPOINT",
-    "vllm": "set GRAPHMEM_MODEL_BASE_URL to its address, such as http://127.0.0.1:8000/v1",
-    "xai": "set XAI_API_KEY",
-}
 
 
 def make_model(name: str, base_url: str | None) -> Model[Any]:

@@ -56,6 +56,12 @@ _WRITTEN = "<look>Your reply is written already: leave reply empty.</look>"
 _FORESEE = "<look>Only expected is asked for: leave reply empty.</look>"
 
 
+REPLY_CHARACTERS = 8_000
+GUESS_CHARACTERS = 1_000
+MOST_FORESEEN = 3
+_CHANCE = re.compile(r"^\W*((?:0?[.,]\d+|[01](?:[.,]0+)?|\d{1,3} ?%))\W+(?=\S)")
+
+
 @dataclass(frozen=True)
 class Prompt:
     """Prompt for a language model: the instructions, and the material they apply to."""
@@ -196,12 +202,6 @@ def _look(question: Respond) -> str:
     if danger is None:
         return ""
     return (_SURE if danger.stands else _LOOK).format(kind=kind, care=care)
-
-
-REPLY_CHARACTERS = 8_000
-GUESS_CHARACTERS = 1_000
-MOST_FORESEEN = 3
-_CHANCE = re.compile(r"^\W*((?:0?[.,]\d+|[01](?:[.,]0+)?|\d{1,3} ?%))\W+(?=\S)")
 
 
 class ForeseeOutput(BaseModel):

@@ -30,6 +30,10 @@ _INNER_MARK = "'"
 _MARKS = frozenset("'\"`´‘’‚‛“”„‟«»‹›′″*")
 
 
+_DIGITS = re.compile(r"\d+")
+_AROUND = '.,;:!?()“”"'
+
+
 @dataclass(frozen=True)
 class Passage:
     """A text in which quotes are looked up.
@@ -113,9 +117,6 @@ def _letter(sign: str) -> str:
     return unicodedata.normalize("NFKD", sign)[0].casefold()[:1]
 
 
-_DIGITS = re.compile(r"\d+")
-
-
 def line(value: Any, most: int = 500) -> str:
     """Return a text on one line, at most so many characters; empty for a value that is no text."""
     text = " ".join(cleaned_quote(value).split()) if isinstance(value, str) else ""
@@ -163,9 +164,6 @@ def _as_numbers(value: Any) -> list[int]:
 TextList = Annotated[list[str], BeforeValidator(_as_texts)]
 """A list of texts; one text stands for a list, an object for its values."""
 NumberList = Annotated[list[int], BeforeValidator(_as_numbers)]
-
-
-_AROUND = '.,;:!?()“”"'
 
 
 def names_in(text: str) -> Iterator[str]:

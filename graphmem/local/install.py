@@ -1,4 +1,4 @@
-"""The jars of the local Neo4j: listed in `neo4j.lock`, fetched once, checked by sha256, then used offline."""
+"""Installation of the local Neo4j: jars listed in `neo4j.lock`, fetched once, checked by sha256; configuration."""
 
 import logging
 import re
@@ -25,6 +25,18 @@ SECONDS_OF_SILENCE = 30
 SECONDS_BETWEEN = 3.0
 """Seconds between two reports."""
 Report = Callable[[str], None]
+
+
+PACKAGES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+# Of Java's collectors Serial takes the least memory and work for a heap this small on few cores.
+PAGE_CACHE_MB = 128
+"""MiB of page cache; `NEO4J_CONFIG` may set another size."""
+JAVA_FLAGS = (
+    "-XX:+UseSerialGC",
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in PACKAGES),
+    "--enable-native-access=ALL-UNNAMED",
+)
+HASH_PASSES = 1024
 
 
 @dataclass(frozen=True)
@@ -258,18 +270,6 @@ def _clear_errors(place: str) -> Iterator[None]:
             f"{error} Try again; if it stays so, {place} or something on the way to it alters files: "
             "set GRAPHMEM_MAVEN to another Maven repository."
         ) from error
-
-
-PACKAGES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
-# Of Java's collectors Serial takes the least memory and work for a heap this small on few cores.
-PAGE_CACHE_MB = 128
-"""MiB of page cache; `NEO4J_CONFIG` may set another size."""
-JAVA_FLAGS = (
-    "-XX:+UseSerialGC",
-    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in PACKAGES),
-    "--enable-native-access=ALL-UNNAMED",
-)
-HASH_PASSES = 1024
 
 
 def jars(settings: Settings, folder: Path, report: Callable[[str], None]) -> Path:

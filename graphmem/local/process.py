@@ -1,4 +1,4 @@
-"""Processes and ports of this machine: whose a process is, which port is free, what answers Bolt."""
+"""Processes, ports and private files of this machine."""
 
 import errno
 import os
@@ -23,6 +23,10 @@ BOLT_HELLO = bytes.fromhex("6060b017 00000005 00000004 00000000 00000000")  # ma
 # The shell starts the program in the background and ends, so the program belongs to nobody here: Ctrl-C in the
 # caller's terminal does not reach it, it outlives the caller, and it leaves no zombie when it ends.
 DETACH = 'exec 3>&1 >"$0" 2>&1 </dev/null; "$@" 3>&- & echo $! >&3'
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 
 
 def start_detached(command: Sequence[str], folder: Path, log: Path, env: Mapping[str, str]) -> int:
@@ -151,10 +155,6 @@ def answers_bolt(port: int) -> bool:
             return len(connection.recv(4)) == 4
     except OSError:
         return False
-
-
-FULL = {errno.ENOSPC, errno.EDQUOT}
-REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 
 
 @contextmanager

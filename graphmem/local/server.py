@@ -44,6 +44,16 @@ STOP_SECONDS = 120.0  # the last checkpoint of a large database takes its time
 LOG_LINES = 12
 
 
+_WATCH = """
+import sys
+sys.stdin.read()
+from pathlib import Path
+from graphmem.local.server import remove
+remove(Path(sys.argv[1]))"""
+NOTE = "inspect.json"
+"""File of the home that names the folder of a copy; locked while the copy is open."""
+
+
 @dataclass(frozen=True)
 class Record:
     """Record of the last start, kept in `server.json`: its process, ports and version."""
@@ -240,14 +250,6 @@ def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalN
             remove(home)
 
 
-_WATCH = """
-import sys
-sys.stdin.read()
-from pathlib import Path
-from graphmem.local.server import remove
-remove(Path(sys.argv[1]))"""
-
-
 @contextmanager
 def _watched(home: Path) -> Iterator[None]:
     """Have a process of its own remove a home when this one is killed, which it sees by the end of a pipe."""
@@ -418,10 +420,6 @@ def _check_access(record: Record, folder: Path) -> None:
 
 def _reached(record: Record, folder: Path) -> LocalNeo4j:
     return LocalNeo4j(**vars(record), home=folder.parent, password=install.password(folder))
-
-
-NOTE = "inspect.json"
-"""File of the home that names the folder of a copy; locked while the copy is open."""
 
 
 @contextmanager

@@ -15,6 +15,20 @@ BUSY = 10.0
 """Messages a minute at which a conversation is as hot as it gets."""
 
 
+INFORMATION = 0.9
+"""Weight of information; the rest is importance."""
+ASKED_SHARE = 0.75
+"""Weight, within information, of the chance that it is asked about; the rest is how much it tells of a person."""
+SNR_CEILING = 1000
+"""Highest signal-to-noise ratio."""
+RATE_WINDOW = 600.0
+"""Seconds over which messages a minute are averaged."""
+RATE_LEAST = 30.0
+"""Seconds of a talk that has only begun: a second message after one second is no busy time yet."""
+SEGMENT_GAP = 3600.0
+"""Seconds between two messages from which on they belong to different sessions."""
+
+
 @dataclass(frozen=True)
 class Features:
     """Features that make a message important, each in [0, 1] (spec 6).
@@ -133,14 +147,6 @@ def _log_mean_exp(x: NDArray[np.float64], temperature: float) -> float:
     return float(top + temperature * np.log(np.mean(np.exp((x - top) / temperature))))
 
 
-INFORMATION = 0.9
-"""Weight of information; the rest is importance."""
-ASKED_SHARE = 0.75
-"""Weight, within information, of the chance that it is asked about; the rest is how much it tells of a person."""
-SNR_CEILING = 1000
-"""Highest signal-to-noise ratio."""
-
-
 def salience(final: float | None, snr: int, asked: float | None = None) -> float:
     """Salience, which decides if a memory survives: information blended with importance.
 
@@ -196,14 +202,6 @@ def reconsidered(salience: float, before: float, final: float) -> float:
     """
     changed = salience + (1 - INFORMATION) * (min(1.0, final) - min(1.0, before))
     return min(1.0, max(0.0, changed))
-
-
-RATE_WINDOW = 600.0
-"""Seconds over which messages a minute are averaged."""
-RATE_LEAST = 30.0
-"""Seconds of a talk that has only begun: a second message after one second is no busy time yet."""
-SEGMENT_GAP = 3600.0
-"""Seconds between two messages from which on they belong to different sessions."""
 
 
 def distance(known: Matrix, vector: Vector) -> float:

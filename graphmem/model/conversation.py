@@ -1,4 +1,4 @@
-"""Messages, expectations, facts and answers of a mind, as frozen values (spec 1, 4)."""
+"""Talk as frozen values: sessions, turns, messages, expectations, questions to a mind, its notes (spec 1, 3, 4)."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
@@ -32,6 +32,13 @@ from graphmem.model.uncertainty import PairVerdict, StatementPair, Woven
 
 FACT = "fact-"
 """Beginning of the id of a fact."""
+
+
+NO_NAME = "Companion"
+"""What a companion is called until an app gives it a name."""
+T_co = TypeVar("T_co", covariant=True)
+MESSAGES_AT_ONCE = 4
+"""Messages whose jobs are taken together, and that a mind which reads some together remembers in one question."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +182,6 @@ class Fact:
     def beginnings(self) -> frozenset[str]:
         """The first four letters of each word, the same for most inflections and slips of the pen."""
         return frozenset(word[:4] for text in (self.plain, *self.plain_tags) for word in text.split())
-
-
-NO_NAME = "Companion"
-"""What a companion is called until an app gives it a name."""
 
 
 @dataclass(frozen=True)
@@ -607,12 +610,6 @@ class Notes:
     learned: tuple[tuple[int, Lesson], ...] = ()
     question: str = ""
     teach: str = ""
-
-
-T_co = TypeVar("T_co", covariant=True)
-
-MESSAGES_AT_ONCE = 4
-"""Messages whose jobs are taken together, and that a mind which reads some together remembers in one question."""
 
 
 class OnFailure(StrEnum):

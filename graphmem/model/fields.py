@@ -1,4 +1,4 @@
-"""Types of the fields of a dataclass that say the range of their values, and how the graph stores them (spec 2)."""
+"""Types of fields that give the range of their values and how the graph stores them; embeddings (spec 2)."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -16,6 +16,12 @@ Urgency = Annotated[int, Limits(ge=1, le=3)]
 Share = Annotated[float, Limits(ge=0, le=1, allow_inf_nan=False)]
 Balance = Annotated[float, Limits(ge=-1, le=1, allow_inf_nan=False)]
 ToleranceRange = Annotated[float, Limits(ge=0.2, le=0.8)]
+
+
+Vector = NDArray[np.float32]
+"""An embedding, of shape (dimension,), of length 1."""
+Matrix = NDArray[np.float32]
+"""Embeddings, of shape (n, dimension), each row of length 1."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +56,3 @@ def placement_of(hint: Any) -> Placement:
     """
     noted = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((each for each in noted if isinstance(each, Placement)), Placement())
-
-
-Vector = NDArray[np.float32]
-"""An embedding, of shape (dimension,), of length 1."""
-
-Matrix = NDArray[np.float32]
-"""Embeddings, of shape (n, dimension), each row of length 1."""

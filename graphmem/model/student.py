@@ -1,4 +1,4 @@
-"""Whether what is kept of a student is what the service wrote (spec 14)."""
+"""A student's integrity, and the compression of a student's graph, as frozen values (spec 13, 14)."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Uncertainties: doubts about one memory or between two, and what was done about them (spec 12)."""
+"""Uncertainties, and responses to surprises, as frozen values (spec 5, 12)."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -56,6 +56,10 @@ SHORT_WORDS = 3
 """Words below which a statement goes with the one that follows it."""
 
 
+HAPPENED = frozenset({LedgerCategory.PROMISE, LedgerCategory.SECRET, LedgerCategory.DEBT, LedgerCategory.THREAT})
+"""Categories whose entries tell of something that happened; the others of how it is."""
+
+
 class StatementScores(NamedTuple):
     """A statement of a message: its span in characters, its signal to noise, and what the encoder tells of it."""
 
@@ -286,10 +290,6 @@ def _sort(kept: _Kept) -> tuple[Modality, MemoryKind]:
 def _topics(doc: Doc) -> tuple[str, ...]:
     """Key phrases of a text, rarest first; bare numbers are no topic."""
     return tuple(phrase for phrase in doc.key_phrases(2 * TOPICS) if Doc(phrase).stems)[:TOPICS]
-
-
-HAPPENED = frozenset({LedgerCategory.PROMISE, LedgerCategory.SECRET, LedgerCategory.DEBT, LedgerCategory.THREAT})
-"""Categories whose entries tell of something that happened; the others of how it is."""
 
 
 def notes_of(found: Extraction, heard: Heard, message: int) -> tuple[Note, ...]:

@@ -35,11 +35,10 @@ from graphmem.model import (
     StatementPair,
     Summarise,
 )
-from graphmem.offline.care import caring_reply, trusted_question
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.formation import extract, notes_of
 from graphmem.offline.prediction import expected_answer, keywords, own_statements
-from graphmem.offline.replies import replied
+from graphmem.offline.replies import caring_reply, replied, trusted_question
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.contradiction import PairReading, load_contradiction_network
 from graphmem.text.doc import Doc, doc_of, language_of
@@ -55,6 +54,17 @@ _REASONS = {
     PairClass.FIGURATIVE: "One of them is not meant literally.",
     PairClass.CONTEXT_DEPENDENT: "Each is so in circumstances of its own.",
 }
+
+
+T = TypeVar("T")
+THREAD_CHARACTERS = 1_000
+"""Characters from which on a message is read off the event loop."""
+NEEDED, LESSON_TAGS = 8, 5
+"""Most keywords of needed info, and most tags of a lesson."""
+LESSON_CHARACTERS = 220
+"""Longest text of a lesson."""
+LEAST_GENERAL = 0.4
+"""Chance that a statement tells something lasting of the student from which a violated expectation teaches it."""
 
 
 def judged_pairs(pairs: Sequence[StatementPair]) -> tuple[PairVerdict, ...]:
@@ -79,18 +89,6 @@ def _verdict(pair: StatementPair, reading: PairReading) -> PairVerdict:
         _REASONS[reading.likely],
         ", ".join(Doc(pair.new).key_phrases()[:_TOPICS]),
     )
-
-
-T = TypeVar("T")
-
-THREAD_CHARACTERS = 1_000
-"""Characters from which on a message is read off the event loop."""
-NEEDED, LESSON_TAGS = 8, 5
-"""Most keywords of needed info, and most tags of a lesson."""
-LESSON_CHARACTERS = 220
-"""Longest text of a lesson."""
-LEAST_GENERAL = 0.4
-"""Chance that a statement tells something lasting of the student from which a violated expectation teaches it."""
 
 
 class OfflineMind:

@@ -43,6 +43,76 @@ from graphmem.search.scoring import (
 )
 from graphmem.text.lexicon import TIME_WORDS
 
+FURTHER = 0.5
+"""Weight of a memory two places away in the window around a memory."""
+TERMS = 64
+"""Most words of a question that are searched, the rarest."""
+SCHEMA = """
+PRAGMA temp_store = MEMORY; -- nothing opened may reach the disk
+CREATE VIRTUAL TABLE memory USING fts5(
+  inside, ahead, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE place USING fts5vocab(memory, instance);
+CREATE VIRTUAL TABLE spread USING fts5vocab(memory, row);
+CREATE VIRTUAL TABLE question USING fts5(words, content='', tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE term USING fts5vocab(question, row);
+"""
+ADD = "INSERT INTO memory(rowid, inside, ahead) VALUES (?, ?, ?)"
+REMOVE = "INSERT INTO memory(memory, rowid, inside, ahead) VALUES ('delete', ?, ?, ?)"
+DOCUMENT_COUNTS = "SELECT doc, term FROM spread WHERE term IN (SELECT value FROM json_each(?))"
+OCCURRENCES = """
+SELECT term, group_concat(2 * doc + (col = 'ahead')) FROM place
+WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term
+"""
+# Written without spaces, so each character is searched as a word.
+_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
+MIN_DENSE_ONLY_COSINE = 0.4
+"""Cosine a memory needs that has no word in common with the question."""
+MAX_SNR = 1000
+"""Greatest SNR of a message (spec 7)."""
+PREVIOUS_WEIGHT = 0.7
+"""Weight of the vector of the memory before in what surrounds a memory."""
+FEEDBACK_MIN_LIMIT = 20
+"""Most hits for which pseudo-relevance feedback is not worth the time it takes."""
+FEEDBACK_DOCS = 8
+"""Best memories whose words expand a question."""
+FEEDBACK_TERMS = 20
+"""Words that expand a question."""
+FEEDBACK_WEIGHT = 0.4
+"""Weight of a word that all of those memories hold, beside one of the question."""
+_ROW = np.dtype(
+    [
+        ("held", bool),
+        ("superseded", bool),
+        ("question", bool),
+        ("telling", float),  # how much the message it comes from says, in [0, 1]
+        ("dated", bool),
+        ("apart", bool),  # made of several things said
+        ("role", np.int64),  # place in the list of roles
+        ("speaker", np.int64),  # place in the list of speakers; -1: the student
+        ("at", float),  # seconds since 1970, like `until`
+        ("until", float),
+        ("inside", float),  # words of the memory
+        ("ahead", float),  # words of what was said before it
+        ("compared", np.int64),  # the row `likeness` is with; -2: not known
+        ("likeness", float),
+    ]
+)
+_Key = tuple[str, str]
+"""What memories are looked up by, `hash`, `slot` or `word`, and its value."""
+_ROLES = {role: place for place, role in enumerate(MemoryRole)}
+_NO_MOMENT = OF_A_SITTING | {MemoryRole.PROCEDURE}
+"""Roles of memories that are no moment of the talk."""
+_FIRST_ROWS = 64
+MEMORY_BYTES = 3000
+"""Bytes of a memory beside its vector and its texts: the object, its places in the tables."""
+STATEMENT_BYTES = 1000
+"""Bytes of a statement of a summary beside its vector, which is there twice."""
+WORD_BYTES = 48
+"""Bytes of a word of a text: the text itself and its postings."""
+_ANY_WORD = re.compile(r"\w+")
+_ENDS_ASKING = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
+
 
 def feedback_terms(
     docs: Sequence[Collection[str]],
@@ -83,10 +153,6 @@ def feedback_terms(
     idf = inverse_frequency(np.array([len(postings[word]) for word in words], dtype=np.int64), total)
     weights = {word: counts[word] / len(docs) * float(each) for word, each in zip(words, idf, strict=True)}
     return {word: weights[word] for word in sorted(weights, key=lambda word: (-weights[word], word))[:limit]}
-
-
-FURTHER = 0.5
-"""Weight of a memory two places away in the window around a memory."""
 
 
 class Timeline(NamedTuple):
@@ -150,30 +216,6 @@ def window(inside: Scores, ahead: Scores, time: Timeline) -> Scores:
     return inside + ahead + after + FURTHER * further
 
 
-TERMS = 64
-"""Most words of a question that are searched, the rarest."""
-SCHEMA = """
-PRAGMA temp_store = MEMORY; -- nothing opened may reach the disk
-CREATE VIRTUAL TABLE memory USING fts5(
-  inside, ahead, content='', tokenize='porter unicode61 remove_diacritics 2'
-);
-CREATE VIRTUAL TABLE place USING fts5vocab(memory, instance);
-CREATE VIRTUAL TABLE spread USING fts5vocab(memory, row);
-CREATE VIRTUAL TABLE question USING fts5(words, content='', tokenize='porter unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE term USING fts5vocab(question, row);
-"""
-ADD = "INSERT INTO memory(rowid, inside, ahead) VALUES (?, ?, ?)"
-REMOVE = "INSERT INTO memory(memory, rowid, inside, ahead) VALUES ('delete', ?, ?, ?)"
-DOCUMENT_COUNTS = "SELECT doc, term FROM spread WHERE term IN (SELECT value FROM json_each(?))"
-OCCURRENCES = """
-SELECT term, group_concat(2 * doc + (col = 'ahead')) FROM place
-WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term
-"""
-
-# Written without spaces, so each character is searched as a word.
-_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
-
-
 class InvertedIndex:
     """Terms and where they stand, in a full-text table in memory that keeps no texts."""
 
@@ -222,54 +264,6 @@ class InvertedIndex:
 def _storable(*texts: str) -> tuple[str, ...]:
     # Half a surrogate pair cannot be written as UTF-8.
     return tuple(_UNSPACED.sub(r" \1 ", text.encode("utf-8", "replace").decode()) for text in texts)
-
-
-MIN_DENSE_ONLY_COSINE = 0.4
-"""Cosine a memory needs that has no word in common with the question."""
-MAX_SNR = 1000
-"""Greatest SNR of a message (spec 7)."""
-PREVIOUS_WEIGHT = 0.7
-"""Weight of the vector of the memory before in what surrounds a memory."""
-FEEDBACK_MIN_LIMIT = 20
-"""Most hits for which pseudo-relevance feedback is not worth the time it takes."""
-FEEDBACK_DOCS = 8
-"""Best memories whose words expand a question."""
-FEEDBACK_TERMS = 20
-"""Words that expand a question."""
-FEEDBACK_WEIGHT = 0.4
-"""Weight of a word that all of those memories hold, beside one of the question."""
-_ROW = np.dtype(
-    [
-        ("held", bool),
-        ("superseded", bool),
-        ("question", bool),
-        ("telling", float),  # how much the message it comes from says, in [0, 1]
-        ("dated", bool),
-        ("apart", bool),  # made of several things said
-        ("role", np.int64),  # place in the list of roles
-        ("speaker", np.int64),  # place in the list of speakers; -1: the student
-        ("at", float),  # seconds since 1970, like `until`
-        ("until", float),
-        ("inside", float),  # words of the memory
-        ("ahead", float),  # words of what was said before it
-        ("compared", np.int64),  # the row `likeness` is with; -2: not known
-        ("likeness", float),
-    ]
-)
-_Key = tuple[str, str]
-"""What memories are looked up by, `hash`, `slot` or `word`, and its value."""
-_ROLES = {role: place for place, role in enumerate(MemoryRole)}
-_NO_MOMENT = OF_A_SITTING | {MemoryRole.PROCEDURE}
-"""Roles of memories that are no moment of the talk."""
-_FIRST_ROWS = 64
-MEMORY_BYTES = 3000
-"""Bytes of a memory beside its vector and its texts: the object, its places in the tables."""
-STATEMENT_BYTES = 1000
-"""Bytes of a statement of a summary beside its vector, which is there twice."""
-WORD_BYTES = 48
-"""Bytes of a word of a text: the text itself and its postings."""
-_ANY_WORD = re.compile(r"\w+")
-_ENDS_ASKING = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
 
 
 class SearchIndex:

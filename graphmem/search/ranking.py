@@ -1,4 +1,4 @@
-"""Ranking of context candidates: found, likely to help, standing, asked for as a whole (spec 10)."""
+"""Ranking of context candidates, and the selection of the lines that a context shows (spec 10)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -74,6 +74,24 @@ SURE_OF_WORK = 0.4
 """Chance from which on a statement reports a struggle or a strength of the student: of held-out ones 36 of 44 that have
 it do, of 45. Chosen on them."""
 _OF_WORK = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
+
+
+LEAST_CHANCE, SHARE_OF_BEST = 0.08, 0.45
+"""Chance from which a line may be shown, and the share of the best line's chance that it needs beside that one. Of
+24 questions about six new pupils 16 show the answer (10 with 0.05 and without threads), and 12 about what was never
+mentioned show 11 lines in all (31); these were read while it was chosen."""
+MOST_LINES = 6
+"""Most matching memories that a context shows."""
+COUNTED = 16
+"""Lines whose tokens are counted at once."""
+SHORTEST = 8
+"""Tokens of the shortest line."""
+FRAME = 36
+"""Tokens of the lines around the items: tags, date, heading; those of lines simply add up."""
+TITLE = 10
+"""Most tokens of the title of a part."""
+PROFILE_SHARE = 0.25
+"""Largest share of a budget for the standing profile, so that there is room for memories matching the question."""
 
 
 @dataclass(frozen=True)
@@ -424,24 +442,6 @@ def _was_overcome(memory: Memory, moment: datetime) -> bool:
 
 def _reasons(hit: Hit) -> tuple[str, ...]:
     return tuple(f"{name} {part:.2f}" for name, part in list(hit.why.items())[:PARTS_TOLD])
-
-
-LEAST_CHANCE, SHARE_OF_BEST = 0.08, 0.45
-"""Chance from which a line may be shown, and the share of the best line's chance that it needs beside that one. Of
-24 questions about six new pupils 16 show the answer (10 with 0.05 and without threads), and 12 about what was never
-mentioned show 11 lines in all (31); these were read while it was chosen."""
-MOST_LINES = 6
-"""Most matching memories that a context shows."""
-COUNTED = 16
-"""Lines whose tokens are counted at once."""
-SHORTEST = 8
-"""Tokens of the shortest line."""
-FRAME = 36
-"""Tokens of the lines around the items: tags, date, heading; those of lines simply add up."""
-TITLE = 10
-"""Most tokens of the title of a part."""
-PROFILE_SHARE = 0.25
-"""Largest share of a budget for the standing profile, so that there is room for memories matching the question."""
 
 
 def shown(remembered: Remembered, visible: Mapping[str, str], budget: int) -> Remembered:

@@ -1,4 +1,4 @@
-"""Scoring of memories for a question: relevance, weight, and which of them are shown (spec 10)."""
+"""A search of a student's memories and its scores: relevance, weight, and what is shown (spec 10)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,6 +29,22 @@ RELIABILITY_FACTORS = {
     Reliability.SUPERSEDED: 0.2,
 }
 LEAST_FACTOR = 0.3
+
+
+SCORE_PARTS = {
+    "dense": 0.5,
+    "dense around": 1.5,
+    "lexical": 0.5,
+    "lexical around": 1.5,
+    "speaker": 1.5,
+    "sitting": 0.5,
+    "question": -0.3,
+    "telling": 0.3,
+    "dated": 0.25,
+    "time": 1.5,
+    "next to": 0.5,
+}
+"""What each part of a score counts, each part being in [0, 1]. Set by hand, few digits: figures hardly move near by."""
 
 
 def scaled(scores: Scores) -> Scores:
@@ -233,22 +249,6 @@ def cosines(matrix: Matrix, vector: Vector) -> Scores:
     [1.0, 0.0]
     """
     return (matrix @ vector).astype(np.float64)
-
-
-SCORE_PARTS = {
-    "dense": 0.5,
-    "dense around": 1.5,
-    "lexical": 0.5,
-    "lexical around": 1.5,
-    "speaker": 1.5,
-    "sitting": 0.5,
-    "question": -0.3,
-    "telling": 0.3,
-    "dated": 0.25,
-    "time": 1.5,
-    "next to": 0.5,
-}
-"""What each part of a score counts, each part being in [0, 1]. Set by hand, few digits: figures hardly move near by."""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ COMPRESSING = "compress"
 """Usage kind of a language model's summaries."""
 
 
+WriteStep = tuple[str, dict[str, Any]]
+"""A statement's name and parameters; one with `rows` is run only where there are some."""
+
+
 @dataclass(frozen=True)
 class Origin:
     """The source that changes come from; `at`, `id` where it may have to be created."""
@@ -260,8 +264,6 @@ ChangeRow = (
 )
 """One change of a student's stored data. The `seq` of a fact is given when it is written."""
 RowT = TypeVar("RowT", bound=ChangeRow)
-WriteStep = tuple[str, dict[str, Any]]
-"""A statement's name and parameters; one with `rows` is run only where there are some."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,14 @@ MOST_BOOKMARKS = 20
 _FORM = re.compile(r"[A-Za-z0-9+/=:_-]{1,200}")
 
 
+Row = dict[str, Any]
+T = TypeVar("T")
+SCHEMES = tuple(f"{kind}{security}" for kind in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
+_EXPORTED = {name: field for name, field in {**STUDENT_NODE.clear, **COMPANION_NODE.clear}.items() if field.exported}
+FIRST_PAUSE = 0.02
+"""Seconds before a statement is run again; doubles each time."""
+
+
 @dataclass
 class BookmarkTrail:
     """Bookmarks of one request: the ones it was sent with, and the ones of its writes."""
@@ -77,15 +85,6 @@ def bookmarked(text: str) -> Iterator[BookmarkTrail]:
         yield trail
     finally:
         _trail.reset(token)
-
-
-Row = dict[str, Any]
-T = TypeVar("T")
-
-SCHEMES = tuple(f"{kind}{security}" for kind in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
-_EXPORTED = {name: field for name, field in {**STUDENT_NODE.clear, **COMPANION_NODE.clear}.items() if field.exported}
-FIRST_PAUSE = 0.02
-"""Seconds before a statement is run again; doubles each time."""
 
 
 @dataclass

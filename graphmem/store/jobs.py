@@ -30,6 +30,11 @@ OTHER = "other"
 """Prompt name of usage counted without one, as by older versions."""
 
 
+NO_SUCH_KIND = "This version has no jobs of this kind: another version wrote it."
+ADDED_AT_ONCE = 200
+"""Most notices of one kind that are added at once."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Daily limits of spending (UTC), of one student and of all together; 0 means no limit.
@@ -93,9 +98,6 @@ async def release_budget(graph: Graph, who: Who, job_id: str, reserved_at: datet
     A second time changes nothing.
     """
     await graph.run("budget/release", who, job_id=job_id, reserved_at=reserved_at, now=now)
-
-
-NO_SUCH_KIND = "This version has no jobs of this kind: another version wrote it."
 
 
 class Kind(StrEnum):
@@ -418,10 +420,6 @@ def _stored(payload: Any) -> Stored:
 async def count_by_state(graph: Graph) -> dict[tuple[str, str], int]:
     """Return jobs of all students, by kind and state; `job/count_by_state`."""
     return {(row["kind"], row["state"]): row["jobs"] for row in await graph.run("job/count_by_state")}
-
-
-ADDED_AT_ONCE = 200
-"""Most notices of one kind that are added at once."""
 
 
 @dataclass(frozen=True)

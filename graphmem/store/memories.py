@@ -59,6 +59,10 @@ REINFORCED = (
 """Fields that change when a memory is said again."""
 
 
+GOING = ("version", "emptied", "facts", "turns", "entries", "questions", "jobs", "prediction")
+"""Fields of `Forgetting` that `memory/forget` takes."""
+
+
 @dataclass(frozen=True)
 class MemoriesState:
     """State of a student's memories: versions, turns and settings.
@@ -532,10 +536,6 @@ async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str
 def _unconsolidated(values: Sequence[Any]) -> UnconsolidatedMemory:
     with readable("Memory", values[0]):
         return from_row(UnconsolidatedMemory, values)
-
-
-GOING = ("version", "emptied", "facts", "turns", "entries", "questions", "jobs", "prediction")
-"""Fields of `Forgetting` that `memory/forget` takes."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,13 @@ NODES_AT_ONCE, EDGES_AT_ONCE, KNOWN_AT_ONCE = 500, 1_000, 1_000
 Exported = dict[str, Any]
 
 
+IMPORTED_AT_ONCE = 500
+"""Nodes, and relationships, that one statement creates."""
+IMPORT_SECONDS = 600.0
+"""Seconds that the transaction of an import may take."""
+ENROLLED = "A student of this id is enrolled already: choose another id, or erase that one first."
+
+
 @dataclass(frozen=True)
 class Inventory:
     """The nodes of a student to be exported, by their element ids, as of some versions of the student.
@@ -174,13 +181,6 @@ def _made_of(session: Session, speaker: str | None, slot: str | None, told: Mapp
 def json_time(value: Any) -> str:
     """Return a time of the database as JSON has it, in ISO 8601: the one kind of value that JSON has none of."""
     return str(value.iso_format())
-
-
-IMPORTED_AT_ONCE = 500
-"""Nodes, and relationships, that one statement creates."""
-IMPORT_SECONDS = 600.0
-"""Seconds that the transaction of an import may take."""
-ENROLLED = "A student of this id is enrolled already: choose another id, or erase that one first."
 
 
 @dataclass(frozen=True)

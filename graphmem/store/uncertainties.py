@@ -1,4 +1,4 @@
-"""Uncertainties in the graph: a record of each doubt with the memories it concerns, and how to undo what settled it."""
+"""Uncertainties and surprises in the graph: each doubt with the memories it concerns, each response (spec 5, 12)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -31,6 +31,9 @@ SIDES = ("a", "b")
 STANDING_PROPERTIES = ("state", "resolution_strategy", "surfaced_count", "last_surfaced_at", "resolved_at")
 """Clear properties that change as an uncertainty is raised and settled."""
 MOST_LISTED = 500
+
+
+RESPONSE = TypeAdapter(SurpriseResponse)
 
 
 @dataclass(frozen=True)
@@ -191,9 +194,6 @@ def _opened_doubt(row: Row, session: Session | None) -> Uncertainty:
             a_edge=edges.get("a"),
             b_edge=edges.get("b"),
         )
-
-
-RESPONSE = TypeAdapter(SurpriseResponse)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Chunking: a message without its small talk, in pieces worth remembering whole."""
+"""Pieces of a message that are worth remembering whole, what leans on the text before, and discourse relations."""
 
 import math
 import re
@@ -24,6 +24,43 @@ _BREAK = re.compile(r"[,;:]\s|\s[–—-]\s|[，、；]")
 _SPACES = re.compile(r"\s+")
 _NO_WORRIES = re.compile(r"\bno (?=worries|problem|way\b|kidding)", re.I)
 _CAPITALISED = re.compile(r"[A-Z][a-z]+$")
+
+
+TELLING_RARITY = 3.0
+"""Rarity of a word by which a short answer tells something."""
+FRAGMENT_WORDS = 2
+"""Most words of a fragment."""
+_FINITE = re.compile(
+    r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|may|\w+n't|\w{2,}(?:ed|es))\b"
+    r"|\w's\b|\b(?:my|our|the) \w+ \w+[a-rt-z]s (?!to\b)\w",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(
+    r"\W*(?:(?:and|but|so|oh|then|also|yes|yeah|well|ok|cause|because)\s+)*(?:it|it's"
+    r"|its|he|he's|hes|she|she's|shes|they|they're|"
+    r"that|that's|thats|this|these|those|only|not|because|cause|bc|cuz|which|even|with"
+    r"|like|just|same|for that|them|her|him|"
+    r"there|mind|else|such|in there)\b(?! (?:mum|dad)\b)",
+    re.IGNORECASE,
+)
+OUTRIGHT_WEIGHT, LOOSE, ORDER = 0.9, 0.7, 0.5
+"""Weight of what is said outright, of what a word often says, and of being told one after the other: just enough to be
+followed (spec 10)."""
+OPENING_CHARACTERS = 100
+"""How much of a statement is looked at."""
+# The type, whether the edge runs from the statement before to this one, the weight. The first that fits counts.
+_OPENINGS = tuple(
+    (re.compile(rf"\W*(?:(?:oh|well|ok|and|but|yes|yeah),? )*(?:{words})\b", re.IGNORECASE), type_, back, weight)
+    for words, type_, back, weight in (
+        (r"because|cuz|'cause|since (?:i|we)", EdgeType.CAUSES, False, OUTRIGHT_WEIGHT),
+        (r"(?:that's|which is|that is) why|therefore|as a result|so (?:i|we|now)", EdgeType.CAUSES, True, LOOSE),
+        (r"(?:that|this|it|which) (?:really )?(?:made|makes) me", EdgeType.CAUSES, True, LOOSE),
+        (r"(?:that|this|it|which) (?:really |always )?reminds? me", EdgeType.REMINDS_OF, True, OUTRIGHT_WEIGHT),
+        (r"(?:that|this|it|which)? ?(?:helps?|helped|lets?) me|now i can", EdgeType.ENABLES, True, LOOSE),
+        (r"i was wrong|my mistake|no,? actually|that's wrong", EdgeType.CONTRADICTS, False, OUTRIGHT_WEIGHT),
+        (r"for example|i agree|exactly", EdgeType.SUPPORTS, False, LOOSE),
+    )
+)
 
 
 def chunks(doc: Doc) -> tuple[SentenceSpan, ...]:
@@ -150,26 +187,6 @@ def _reach(text: str, start: int, end: int, most: int) -> int:
     return last.end() - start if last else limit
 
 
-TELLING_RARITY = 3.0
-"""Rarity of a word by which a short answer tells something."""
-FRAGMENT_WORDS = 2
-"""Most words of a fragment."""
-
-_FINITE = re.compile(
-    r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|may|\w+n't|\w{2,}(?:ed|es))\b"
-    r"|\w's\b|\b(?:my|our|the) \w+ \w+[a-rt-z]s (?!to\b)\w",
-    re.IGNORECASE,
-)
-_LEANS = re.compile(
-    r"\W*(?:(?:and|but|so|oh|then|also|yes|yeah|well|ok|cause|because)\s+)*(?:it|it's"
-    r"|its|he|he's|hes|she|she's|shes|they|they're|"
-    r"that|that's|thats|this|these|those|only|not|because|cause|bc|cuz|which|even|with"
-    r"|like|just|same|for that|them|her|him|"
-    r"there|mind|else|such|in there)\b(?! (?:mum|dad)\b)",
-    re.IGNORECASE,
-)
-
-
 def leans(clause: Doc) -> bool:
     """Return whether a clause means little without what was said just before it.
 
@@ -206,26 +223,6 @@ def is_fragment(clause: Doc) -> bool:
     if not 0 < len(words) <= FRAGMENT_WORDS or clause.numbers or is_small_talk(clause):
         return False
     return len(words) == 1 or (FIRST_PERSON.isdisjoint(words) and _FINITE.search(clause.text) is None)
-
-
-OUTRIGHT_WEIGHT, LOOSE, ORDER = 0.9, 0.7, 0.5
-"""Weight of what is said outright, of what a word often says, and of being told one after the other: just enough to be
-followed (spec 10)."""
-OPENING_CHARACTERS = 100
-"""How much of a statement is looked at."""
-# The type, whether the edge runs from the statement before to this one, the weight. The first that fits counts.
-_OPENINGS = tuple(
-    (re.compile(rf"\W*(?:(?:oh|well|ok|and|but|yes|yeah),? )*(?:{words})\b", re.IGNORECASE), type_, back, weight)
-    for words, type_, back, weight in (
-        (r"because|cuz|'cause|since (?:i|we)", EdgeType.CAUSES, False, OUTRIGHT_WEIGHT),
-        (r"(?:that's|which is|that is) why|therefore|as a result|so (?:i|we|now)", EdgeType.CAUSES, True, LOOSE),
-        (r"(?:that|this|it|which) (?:really )?(?:made|makes) me", EdgeType.CAUSES, True, LOOSE),
-        (r"(?:that|this|it|which) (?:really |always )?reminds? me", EdgeType.REMINDS_OF, True, OUTRIGHT_WEIGHT),
-        (r"(?:that|this|it|which)? ?(?:helps?|helped|lets?) me|now i can", EdgeType.ENABLES, True, LOOSE),
-        (r"i was wrong|my mistake|no,? actually|that's wrong", EdgeType.CONTRADICTS, False, OUTRIGHT_WEIGHT),
-        (r"for example|i agree|exactly", EdgeType.SUPPORTS, False, LOOSE),
-    )
-)
 
 
 def relations(pieces: Sequence[Doc], feelings: Sequence[bool], passes: int = 2) -> tuple[Relation, ...]:

@@ -99,6 +99,9 @@ _DETERMINERS = frozenset(
 )
 
 
+SENSE_FILE = Path(__file__).with_name("weights") / "sense" / "sense.json"
+
+
 class _Word(NamedTuple):
     """A folded word and its place."""
 
@@ -545,9 +548,6 @@ def _one_less(word: str) -> Iterator[str]:
 def _skeleton(word: str) -> str:
     """The first letter of a word and its consonants, none of them twice: what bad spellers get right."""
     return word[:1] + _TWICE.sub(r"\1", _WEAK_LETTERS.sub("", word[1:]))
-
-
-SENSE_FILE = Path(__file__).with_name("weights") / "sense" / "sense.json"
 
 
 @dataclass(frozen=True)

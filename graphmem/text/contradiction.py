@@ -30,6 +30,24 @@ FEATURE_BOUND = 3.0
 """Features beyond are taken for this."""
 
 
+ANSWERING_FOLDER = Path(__file__).with_name("weights") / "answering"
+RARE_WORD, MOST_SHARED = 2.8, 2
+"""Rarity from which on a word tells what a text is about, and how many of them in common are enough."""
+AT_NOTHING, OF_LIKENESS, OF_RANK, OF_WORDS = -3.85, 5.07, 0.6, 1.98
+"""Log odds that a line is about a question where nothing speaks for it; what likeness, weight beside the best line and
+words in common add. Fitted to 141 questions of the shipped chats, whose evidence is known; the network made them surer
+of a student's own questions, and less sure of a tutor's, so that it is asked for replies only."""
+AT_EVEN, OF_ABOUT, OF_NETWORK = 0.37, 0.7, 0.27
+"""What those log odds and the network's count for an answer. Fitted to the same."""
+ANSWERS, NEAREST = -0.6, -1.5
+"""Fitness from which on a statement is taken for an answer, and from which on it comes near: chat by chat left out, of
+97 answers 45 are quoted (47 with the network and likeness alone), 15 statements in vain (18), and for 27 questions of
+what was never told 8 (10)."""
+READ_CHARACTERS = 300
+"""Characters of the longest message that is read as a whole with what may answer it."""
+ENDING_FOLDER = Path(__file__).with_name("weights") / "ending"
+
+
 @dataclass(frozen=True)
 class PairReading:
     """How two statements stand to each other.
@@ -136,23 +154,6 @@ def load_contradiction_network() -> ContradictionNetwork:
     return ContradictionNetwork(shipped_network(1), 1)
 
 
-ANSWERING_FOLDER = Path(__file__).with_name("weights") / "answering"
-RARE_WORD, MOST_SHARED = 2.8, 2
-"""Rarity from which on a word tells what a text is about, and how many of them in common are enough."""
-AT_NOTHING, OF_LIKENESS, OF_RANK, OF_WORDS = -3.85, 5.07, 0.6, 1.98
-"""Log odds that a line is about a question where nothing speaks for it; what likeness, weight beside the best line and
-words in common add. Fitted to 141 questions of the shipped chats, whose evidence is known; the network made them surer
-of a student's own questions, and less sure of a tutor's, so that it is asked for replies only."""
-AT_EVEN, OF_ABOUT, OF_NETWORK = 0.37, 0.7, 0.27
-"""What those log odds and the network's count for an answer. Fitted to the same."""
-ANSWERS, NEAREST = -0.6, -1.5
-"""Fitness from which on a statement is taken for an answer, and from which on it comes near: chat by chat left out, of
-97 answers 45 are quoted (47 with the network and likeness alone), 15 statements in vain (18), and for 27 questions of
-what was never told 8 (10)."""
-READ_CHARACTERS = 300
-"""Characters of the longest message that is read as a whole with what may answer it."""
-
-
 def asked_text(message: Doc) -> str:
     """A message that asks, or the question in it where it is long: what stands around one says of whom it is.
 
@@ -220,9 +221,6 @@ def answer_fitness(
     """
     logits = load_pair_network(folder).logits(question, statements)
     return [AT_EVEN + OF_ABOUT * odds + OF_NETWORK * logit for logit, odds in zip(logits, about, strict=True)]
-
-
-ENDING_FOLDER = Path(__file__).with_name("weights") / "ending"
 
 
 def ended_chance(new: str, old: str, folder: Path = ENDING_FOLDER) -> float:

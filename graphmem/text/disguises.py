@@ -52,6 +52,35 @@ _MORSE_SIGNS = (
 _MORSE_LETTERS = dict(zip(_MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz", strict=True))
 
 
+LEAST_LETTERS = 8
+"""Letters of the shortest run of words without blanks."""
+MOST_LETTERS = 4_000
+"""Letters of the longest run that is cut into words."""
+LONGEST_WORD = 18
+FOREIGN_SHARE = 0.1
+"""Share of letters outside of Latin up to which look-alike letters are taken for a disguise, and not for a language."""
+MOSTLY_LEET = 0.3
+"""Share of the words in leetspeak from which on a whole text is."""
+UNKNOWN, UNKNOWN_LETTER = 6.0, 1.0
+"""Surprise of a word that no list knows, and of each of its letters, in powers of ten."""
+CUT_SURPRISE = 1.25
+"""Most surprise of a letter, in the mean, at which a run is taken for words: 95 in 100 runs of messages without blanks
+have less, and one in four of words that are merely rare."""
+FEW, COMMON = 2, 4.5
+"""Words of which each has to be so common, where a run is cut into no more: a rare word looks like two."""
+APART_LETTERS = 4
+"""Fewest letters that stand apart one by one."""
+LEAST_DOTTED = 3
+"""Characters of the shortest word whose letters are parted by a sign."""
+_LATIN_LETTER = re.compile(r"[a-z]", re.IGNORECASE)
+_MEASURED = re.compile(r"\W*\d+(?:st|nd|rd|th|s|m|k|h|b|x|g|kg|cm|mm|km|kms|pm|am|min|mins|e)\W*", re.IGNORECASE)
+_UNBROKEN = re.compile(r"\S+")
+_APART = re.compile(rf"(?<!\S)\S(?:\s{{1,4}}\S){{{APART_LETTERS - 1},}}(?!\S)")
+_BLANKLESS = re.compile(rf"[a-z0-9'’]{{{LEAST_LETTERS},}}", re.IGNORECASE)
+_PARTING = frozenset(".*_|~/-")
+_SHORT_WORDS = frozenset("aiunrw0123456789")
+
+
 @dataclass(frozen=True)
 class Undisguised:
     """A text made plain, and for each of its characters where it stands in the text as written.
@@ -244,36 +273,6 @@ def _plain_letter(character: str) -> str:
         return named.group(1).lower()
     alike = character.casefold().translate(_LOOK_ALIKE)
     return alike if len(alike) == 1 and alike.isascii() else character
-
-
-LEAST_LETTERS = 8
-"""Letters of the shortest run of words without blanks."""
-MOST_LETTERS = 4_000
-"""Letters of the longest run that is cut into words."""
-LONGEST_WORD = 18
-FOREIGN_SHARE = 0.1
-"""Share of letters outside of Latin up to which look-alike letters are taken for a disguise, and not for a language."""
-MOSTLY_LEET = 0.3
-"""Share of the words in leetspeak from which on a whole text is."""
-UNKNOWN, UNKNOWN_LETTER = 6.0, 1.0
-"""Surprise of a word that no list knows, and of each of its letters, in powers of ten."""
-CUT_SURPRISE = 1.25
-"""Most surprise of a letter, in the mean, at which a run is taken for words: 95 in 100 runs of messages without blanks
-have less, and one in four of words that are merely rare."""
-FEW, COMMON = 2, 4.5
-"""Words of which each has to be so common, where a run is cut into no more: a rare word looks like two."""
-APART_LETTERS = 4
-"""Fewest letters that stand apart one by one."""
-LEAST_DOTTED = 3
-"""Characters of the shortest word whose letters are parted by a sign."""
-
-_LATIN_LETTER = re.compile(r"[a-z]", re.IGNORECASE)
-_MEASURED = re.compile(r"\W*\d+(?:st|nd|rd|th|s|m|k|h|b|x|g|kg|cm|mm|km|kms|pm|am|min|mins|e)\W*", re.IGNORECASE)
-_UNBROKEN = re.compile(r"\S+")
-_APART = re.compile(rf"(?<!\S)\S(?:\s{{1,4}}\S){{{APART_LETTERS - 1},}}(?!\S)")
-_BLANKLESS = re.compile(rf"[a-z0-9'’]{{{LEAST_LETTERS},}}", re.IGNORECASE)
-_PARTING = frozenset(".*_|~/-")
-_SHORT_WORDS = frozenset("aiunrw0123456789")
 
 
 def in_plain_words(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A message with what can be read off it, made once and handed on."""
+"""A message with what can be read off it, made once: questions, key phrases, speakers, information, language."""
 
 import math
 import re
@@ -22,6 +22,65 @@ PHRASE_CHARACTERS = 60
 
 _APOSTROPHE = re.compile("['’]")
 _GAP = re.compile(r"[ \t]*")
+
+
+_WH = "|".join(sorted(INTERROGATIVES))
+_AUX = "is|are|was|were|do|does|did|can|could|should|would|will|may|am i|have i|has|isn'?t|aren'?t|don'?t|doesn'?t"
+_ASKS = re.compile(
+    rf"(?:^|[.!,;:]\s+|\b(?:so|but|and|ok|okay|oh|wait|well|hm+|thanks|also) )(?:{_WH}|{_AUX}|any)\b[^.!]{{0,200}}\?"
+    r"|^\W*(?:what|why|how|where|who|which)(?:'?s)?\b[^.!?]{0,90}$"
+    r"|\bhow do (?:you|i|we) (?:say|write|do|find|get)\b|\bwhat(?:'s| is| does)\b[^.!]{0,200}\?"
+)
+_FILLERS = r"^\W*(?:(?:and|so|but|oh|ok|okay|hm+|also|wait|sorry|please)\W+)*"
+_ONLY_ASKS = re.compile(
+    rf"{_FILLERS}(?:{_WH}|{_AUX}|have|any|[^.!?]{{1,40}} (?:or|right))\b[^.!?]*\?\W*$"
+    rf"|{_FILLERS}(?:what|why|who|which|how (?:do|to|many|much|is|are|about|come)"
+    r"|(?:can|could|may|shall|should|would) (?:you|i|we)|do (?:you|i|we)|does"
+    r"|is (?:it|that|this))\b[^.!?,]{0,80}$"
+)
+_OF_TELLING = re.compile(
+    r"\b(?:(?:did|have|had) i (?:\w+ )?(?:tell|told|say|said|mention|mentioned|explain|explained|ask|asked)"
+    r"|i (?:told|asked) (?:you|u)|(?:do|did|can) (?:you|u) (?:still |even )?remember)\b"
+)
+T = TypeVar("T")
+EXCERPT_CHARACTERS = 4_000
+"""How much of a long text is read closely: half from its beginning, half from its end."""
+SCOPED_CHARACTERS = 4096
+"""How much of a text is read for the scope of negations, as much as the embedder reads."""
+_SCOPED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[!?]+|[^\w\s,.;:()\"'-]")
+_SCOPE = 3
+_CUT_END, _CUT_START = re.compile(r"\S{1,40}$"), re.compile(r"^\S{1,40}")
+NUMBER = re.compile(r"(?<![\w.,])[$€£]?(\d[\d,]*(?:\.\d+)?)(?![\d])")
+_SHORT_FORM = re.compile(r"n't$|'(?:ll|re|ve|d|m|s)$")
+# Function words elsewhere, but what a text is about where it is denied or affirmed.
+_TELLING = frozenset(
+    "like need want know understand hard easy help same equal more less left first last next per each every".split()  # noqa: SIM905
+)
+ASKING_STEMS = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
+"""Stems of words that a question for memory is put in, and is not about."""
+RARE_FROM, RAREST = 1.5, 5.0
+"""Rarities (`word_rarity`) between which a word counts the more, the rarer it is."""
+COUNTED_LETTERS = 3
+"""Letters of the shortest word that counts."""
+MOST_NAMES, MOST_NUMBERS = 3, 2
+"""Names and numbers from which on more of them add nothing."""
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|my|me|we|our|us)\b", re.IGNORECASE)
+_BRACKETED = re.compile(r"\s*\[[^\]]*(?:\]|$)")
+ENGLISH = "en"
+LOOKED_UP = ("ar", "de", "en", "es", "fr", "hi", "it", "nl", "pl", "pt", "ru", "tr", "uk")
+"""ISO 639-1 codes of the languages whose words are looked up; Chinese is told by its signs."""
+LANGUAGE_CHARACTERS = 400
+"""Characters of a message that are looked at."""
+SURE_ENGLISH = 5.3
+"""Mean Zipf frequency from which on words are English, whatever they may be besides: the other lists stay unread."""
+SURE_LANGUAGE = 0.5
+"""By how much the words are more common in the likeliest language than in any other, in the mean, where it is told."""
+LEAST_ENGLISH = 3.3
+"""Mean Zipf frequency in English from which on words may be English."""
+ASCII_SHARE = 0.7
+"""Share of the words without other letters than English has from which on a text may be English."""
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 def ranked_phrases(text: str, tokens: Iterable[Token]) -> tuple[str, ...]:
@@ -103,28 +162,6 @@ def _content(token: str) -> str | None:
     return token[:-2] if token[-2:] in ("'s", "’s") else token
 
 
-_WH = "|".join(sorted(INTERROGATIVES))
-_AUX = "is|are|was|were|do|does|did|can|could|should|would|will|may|am i|have i|has|isn'?t|aren'?t|don'?t|doesn'?t"
-_ASKS = re.compile(
-    rf"(?:^|[.!,;:]\s+|\b(?:so|but|and|ok|okay|oh|wait|well|hm+|thanks|also) )(?:{_WH}|{_AUX}|any)\b[^.!]{{0,200}}\?"
-    r"|^\W*(?:what|why|how|where|who|which)(?:'?s)?\b[^.!?]{0,90}$"
-    r"|\bhow do (?:you|i|we) (?:say|write|do|find|get)\b|\bwhat(?:'s| is| does)\b[^.!]{0,200}\?"
-)
-_FILLERS = r"^\W*(?:(?:and|so|but|oh|ok|okay|hm+|also|wait|sorry|please)\W+)*"
-_ONLY_ASKS = re.compile(
-    rf"{_FILLERS}(?:{_WH}|{_AUX}|have|any|[^.!?]{{1,40}} (?:or|right))\b[^.!?]*\?\W*$"
-    rf"|{_FILLERS}(?:what|why|who|which|how (?:do|to|many|much|is|are|about|come)"
-    r"|(?:can|could|may|shall|should|would) (?:you|i|we)|do (?:you|i|we)|does"
-    r"|is (?:it|that|this))\b[^.!?,]{0,80}$"
-)
-
-
-_OF_TELLING = re.compile(
-    r"\b(?:(?:did|have|had) i (?:\w+ )?(?:tell|told|say|said|mention|mentioned|explain|explained|ask|asked)"
-    r"|i (?:told|asked) (?:you|u)|(?:do|did|can) (?:you|u) (?:still |even )?remember)\b"
-)
-
-
 def asks_what_was_told(plain: str) -> bool:
     """True if a text, in lower case, speaks of what its speaker told the listener.
 
@@ -156,25 +193,6 @@ def only_asks(sentence: str) -> bool:
     (True, True, False)
     """
     return _ONLY_ASKS.search(sentence) is not None
-
-
-T = TypeVar("T")
-
-EXCERPT_CHARACTERS = 4_000
-"""How much of a long text is read closely: half from its beginning, half from its end."""
-
-SCOPED_CHARACTERS = 4096
-"""How much of a text is read for the scope of negations, as much as the embedder reads."""
-
-_SCOPED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[!?]+|[^\w\s,.;:()\"'-]")
-_SCOPE = 3
-_CUT_END, _CUT_START = re.compile(r"\S{1,40}$"), re.compile(r"^\S{1,40}")
-NUMBER = re.compile(r"(?<![\w.,])[$€£]?(\d[\d,]*(?:\.\d+)?)(?![\d])")
-_SHORT_FORM = re.compile(r"n't$|'(?:ll|re|ve|d|m|s)$")
-# Function words elsewhere, but what a text is about where it is denied or affirmed.
-_TELLING = frozenset(
-    "like need want know understand hard easy help same equal more less left first last next per each every".split()  # noqa: SIM905
-)
 
 
 @dataclass(frozen=True)
@@ -367,10 +385,6 @@ def once_per_doc(function: Callable[[Doc], T]) -> Callable[[Doc], T]:
     return known
 
 
-ASKING_STEMS = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
-"""Stems of words that a question for memory is put in, and is not about."""
-
-
 @dataclass(frozen=True)
 class ParsedQuestion:
     """A question as it is searched.
@@ -479,16 +493,6 @@ def question_in(doc: Doc) -> Doc:
     return max(reversed(asking), key=lambda each: len(each.stems - ASKING_STEMS), default=doc)
 
 
-RARE_FROM, RAREST = 1.5, 5.0
-"""Rarities (`word_rarity`) between which a word counts the more, the rarer it is."""
-COUNTED_LETTERS = 3
-"""Letters of the shortest word that counts."""
-MOST_NAMES, MOST_NUMBERS = 3, 2
-"""Names and numbers from which on more of them add nothing."""
-_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|my|me|we|our|us)\b", re.IGNORECASE)
-_BRACKETED = re.compile(r"\s*\[[^\]]*(?:\]|$)")
-
-
 def information(text: str) -> float:
     """The chance that a text holds what is asked about later.
 
@@ -526,24 +530,6 @@ def information(text: str) -> float:
         - 0.76 * (doc.asks or text.rstrip().endswith("?"))
     )
     return 1.0 / (1.0 + math.exp(-evidence))
-
-
-ENGLISH = "en"
-LOOKED_UP = ("ar", "de", "en", "es", "fr", "hi", "it", "nl", "pl", "pt", "ru", "tr", "uk")
-"""ISO 639-1 codes of the languages whose words are looked up; Chinese is told by its signs."""
-LANGUAGE_CHARACTERS = 400
-"""Characters of a message that are looked at."""
-SURE_ENGLISH = 5.3
-"""Mean Zipf frequency from which on words are English, whatever they may be besides: the other lists stay unread."""
-SURE_LANGUAGE = 0.5
-"""By how much the words are more common in the likeliest language than in any other, in the mean, where it is told."""
-LEAST_ENGLISH = 3.3
-"""Mean Zipf frequency in English from which on words may be English."""
-ASCII_SHARE = 0.7
-"""Share of the words without other letters than English has from which on a text may be English."""
-
-_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 def language_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Text matching: predictions, facts, names and topics against what was said (spec 4, 6)."""
+"""Matching of predictions, facts, names and topics with what was said, and the chance of a match (spec 4, 6)."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +23,10 @@ MATCHED = 0.6
 
 MEANT = 0.4
 """Cosine from which a fact fits by its meaning alone: 0.7 on the scale from 0 to 1 of memories."""
+
+
+MATCH_FOLDER = Path(__file__).with_name("weights") / "match"
+MATCH_FILE = MATCH_FOLDER / "match.npz"
 
 
 def retrieve(
@@ -148,10 +152,6 @@ def _best_scores(
     return [
         int(s) for s in process.cdist(keywords, texts, scorer=scorer, score_cutoff=floor, dtype=np.uint8).max(axis=0)
     ]
-
-
-MATCH_FOLDER = Path(__file__).with_name("weights") / "match"
-MATCH_FILE = MATCH_FOLDER / "match.npz"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The block of text in which a companion is shown what is remembered of a student (spec 10.7)."""
+"""The block of text in which a companion is shown what is remembered of a student, and its tokens (spec 10.7)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +53,13 @@ BEFORE_CHARACTERS = 160
 """Most characters shown of what a quotation leans on."""
 WEAVE = "In doubt; find out in passing, as a friend would, and never as an alert:"
 ONLY_IF = "secret: only if the student brings it up"
+
+
+A_MOMENT = timedelta(milliseconds=1)
+"""What is over at midnight holds until the day before."""
+# What is cut at blanks and signs alone, the signs of good typesetting among them.
+_PLAIN = re.compile(r"[ -~“”‘’–—…]*")
+_TOKEN_PIECE = re.compile(r"[a-z0-9]+|[^a-z0-9\s]")
 
 
 def memory_block(remembered: Remembered) -> str:
@@ -182,10 +189,6 @@ def turn_line(turn: RecalledTurn) -> str:
     return f"- the student: “{one_line(turn.text)}”"
 
 
-A_MOMENT = timedelta(milliseconds=1)
-"""What is over at midnight holds until the day before."""
-
-
 def ledger_line(entry: LedgerEntry, zone: tzinfo | None = UTC) -> str:
     """One ledger entry as the block shows it: a secret with what to do with it, the others with their day."""
     secret = entry.category is LedgerCategory.SECRET
@@ -256,10 +259,6 @@ def _fresh(told: list[Gist], items: Sequence[T], gists: Sequence[Gist]) -> tuple
             told.append(own)
     return tuple(kept)
 
-
-# What is cut at blanks and signs alone, the signs of good typesetting among them.
-_PLAIN = re.compile(r"[ -~“”‘’–—…]*")
-_TOKEN_PIECE = re.compile(r"[a-z0-9]+|[^a-z0-9\s]")
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

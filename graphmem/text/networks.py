@@ -1,4 +1,4 @@
-"""Files of weights that the scripts train, and the linear model that several of them hold."""
+"""Files of weights that the scripts train: linear heads, and networks with layers of their own above known words."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Normal forms of texts: one for rules, one for comparing, one for showing."""
+"""Normal forms of texts for rules, comparing, showing and quoting; talk that somebody pasted, read by speaker."""
 
 import re
 import unicodedata
@@ -11,6 +11,24 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
+
+
+SHOWN_CHARACTERS = 4_000
+"""How much of a long text is looked at."""
+# What stands between numbers is no markup: "3 < 5", "x^2".
+_COMPARES, _RAISES = r"[<>](?!=? ?-?\d)|(?<![\w)%] )(?<![\w)%])[<>]", r"\^(?!-?[\w(])|(?<![\w)])\^"
+_MARKUP = re.compile(rf"(?:[{{}}\[\]|\\`*_#~“”„«»\"]|{_COMPARES}|{_RAISES})+")
+_TIMES = re.compile(r"(?<=\d) ?\* ?(?=\d)")
+_TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
+_BRACKETS = str.maketrans(
+    {"<": "&lt;", "＜": "&lt;", "﹤": "&lt;", ">": "&gt;", "＞": "&gt;", "﹥": "&gt;"},
+)
+# Control characters, and halves of surrogate pairs, which no JSON body can carry.
+_CONTROL = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)])
+NAME_WORDS, NAME_CHARACTERS = 3, 40
+"""Most words and characters of a speaker's name."""
+ME = frozenset({"me", "i"})
+"""What somebody who pastes talk may call themselves."""
 
 
 def straightened(text: str) -> str:
@@ -75,16 +93,6 @@ def cleaned(text: str) -> str:
     return _SPACE.sub(" ", _UNSEEN.sub("", text)).strip()
 
 
-SHOWN_CHARACTERS = 4_000
-"""How much of a long text is looked at."""
-
-# What stands between numbers is no markup: "3 < 5", "x^2".
-_COMPARES, _RAISES = r"[<>](?!=? ?-?\d)|(?<![\w)%] )(?<![\w)%])[<>]", r"\^(?!-?[\w(])|(?<![\w)])\^"
-_MARKUP = re.compile(rf"(?:[{{}}\[\]|\\`*_#~“”„«»\"]|{_COMPARES}|{_RAISES})+")
-_TIMES = re.compile(r"(?<=\d) ?\* ?(?=\d)")
-_TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
-
-
 def clean(text: str) -> str:
     """A text on one line, without markup, quotation marks and what cannot be seen.
 
@@ -136,11 +144,6 @@ def quoted(text: str, characters: int = 90, words: int = 12) -> str:
     return f"“{short}”" if short.strip("…") else ""
 
 
-_BRACKETS = str.maketrans(
-    {"<": "&lt;", "＜": "&lt;", "﹤": "&lt;", ">": "&gt;", "＞": "&gt;", "﹥": "&gt;"},
-)
-# Control characters, and halves of surrogate pairs, which no JSON body can carry.
-_CONTROL = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)])
 del _CONTROL[0x09], _CONTROL[0x0A]
 
 
@@ -200,12 +203,6 @@ def one_line(text: str) -> str:
     'one &lt; two three'
     """
     return " ".join(escaped(text).split())
-
-
-NAME_WORDS, NAME_CHARACTERS = 3, 40
-"""Most words and characters of a speaker's name."""
-ME = frozenset({"me", "i"})
-"""What somebody who pastes talk may call themselves."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,16 @@ _AUXILIARY = "is|are|do|does|did|can|could|have|has|was|were|will|would|should"
 _YES_OR_NO = re.compile(rf"(?:^|[.!?,]\s+)(?:(?:so|and|but|ok) )?(?:{_AUXILIARY})\b[^?]*\?\s*$")
 
 
+SAME_SHARE = 0.8
+"""Share of the content words of the shorter of two texts that the other must hold, to say the same."""
+FEW_STEMS = 1
+"""Content words of a text too short to be part of another by chance."""
+LITTLE = 1
+"""Content words that a statement may have more than another and still say next to nothing more."""
+# How a statement speaks of the student, who speaks of "I" and "my".
+_STUDENT = frozenset({"student", "said", "say", "tell"})
+
+
 @dataclass(frozen=True)
 class Compared:
     """A text as it is compared, each part read once.
@@ -362,16 +372,6 @@ def _part(one: Compared, other: Compared) -> bool:
         return True
     edits = _edits(one, other)
     return edits["few_edits"] > 0 and edits["content_edited"] > 0
-
-
-SAME_SHARE = 0.8
-"""Share of the content words of the shorter of two texts that the other must hold, to say the same."""
-FEW_STEMS = 1
-"""Content words of a text too short to be part of another by chance."""
-LITTLE = 1
-"""Content words that a statement may have more than another and still say next to nothing more."""
-# How a statement speaks of the student, who speaks of "I" and "my".
-_STUDENT = frozenset({"student", "said", "say", "tell"})
 
 
 @dataclass(frozen=True)

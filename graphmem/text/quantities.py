@@ -1,4 +1,4 @@
-"""Numbers of a text by their value: digits, fractions, percentages and words."""
+"""Numbers of a text by their value, comparisons of two, and simple arithmetic, checked exactly."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,6 +40,71 @@ _NUMBER_PIECE = re.compile(
 _NAME_OF = re.compile(r"[a-z]+")
 _NEGATIVE = re.compile(r"(?:^|[=(,:;]\s*|\bis\s+|\bx\s*=\s*)[-−]\s?[$€£]?$")
 _OPERATED = re.compile(r"\s*(?:[-+*/x×÷·−^]\s*[$€£(]?\.?\d)")
+
+
+COMPARISON_CHARACTERS = 400
+"""Characters of a question that are looked at, from its end."""
+_QUANTITY = r"[$€£]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?%?"
+_MORE = re.compile(r"\b(?:bigger|larger|greater|more|longer|higher|heavier|biggest|largest|greatest)\b", re.IGNORECASE)
+_LESS = re.compile(r"\b(?:smaller|less|shorter|lower|lighter|fewer|smallest|least)\b", re.IGNORECASE)
+_STATED = re.compile(
+    rf"(?<![\w.,$€£/])(?P<one>{_QUANTITY})\s*(?:(?:is|are|was|were)(?P<denied>n't| not)?(?: (?:a lot|much|even|way))? "
+    rf"(?:(?P<more>{_MORE.pattern})|{_LESS.pattern}) than|(?P<sign>[<>]))\s*(?P<other>{_QUANTITY})"
+    r"(?=\s*(?:$|[.,;!?)](?!\d))|\s+(?:because|cause|cuz|cos|since|so|and|but|as|now)\b)",
+    re.IGNORECASE,
+)
+_ASKED_MORE = re.compile(
+    rf"^\W*(?:so,? )?(?:is|are) (?P<one>{_QUANTITY}) (?:a lot |much |even )?(?P<how>{_MORE.pattern}|{_LESS.pattern}) "
+    rf"than (?P<other>{_QUANTITY})\s*\?*$",
+    re.IGNORECASE,
+)
+_ASKED_WHICH = re.compile(
+    rf"^\W*(?:so,? )?(?:which(?: one)?|what) is (?P<how>(?!\w+est\b)(?:{_MORE.pattern}|{_LESS.pattern}))[,:]? "
+    rf"(?P<one>{_QUANTITY}) or (?P<other>{_QUANTITY})\s*\?*$",
+    re.IGNORECASE,
+)
+_AFTER_OPERATOR = re.compile(r"[-+*/x×÷=^(]\s*$")
+ARITHMETIC_CHARACTERS = 4_000
+"""How much of a message is looked at."""
+_AMOUNT = r"-?[$€£]?\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?"
+_OPERATOR = r"\s{0,3}[-+*/x×÷·−]\s{0,3}"
+_SIDE = rf"{_AMOUNT}(?:{_OPERATOR}{_AMOUNT}){{0,7}}"
+_EQUATION = re.compile(rf"(?<![\w.,$€£])({_SIDE})\s{{0,3}}=\s{{0,3}}({_SIDE})(?![\w%])(?![.,]\d)")
+_EQUATION_PIECE = re.compile(rf"({_AMOUNT})|([-+*/x×÷·−])")
+# What stands before or after an equation and makes it part of something larger, which is not read.
+_OPEN_BEFORE = re.compile(
+    r"(?:[-+*/x×÷·−^=(\[%√<>≤≥≠~≈\d]|\b(?:mod|of|times|plus|minus|over|root|squared|cubed|log|sin|cos|tan|x|y|z))\s*$",
+    re.IGNORECASE,
+)
+_OPEN_AFTER = re.compile(
+    r"\s*(?:[-+*/x×÷·−^=)\]!<>≤≥≠~≈]"
+    r"|(?:hundred|thousand|million|billion|dozen|remainder|percent|times|plus|minus|over|mod|and a half|[a-z]\b))",
+    re.IGNORECASE,
+)
+# Where numbers mean something else than usual.
+_OTHER_RULES = re.compile(r"\b(?:binary|hex\w*|octal|base|mod|modul\w*|clock|o'clock|round\w*|about|approx\w*)\b", re.I)
+_SUMS = str.maketrans({"x": "*", "×": "*", "·": "*", "÷": "/", "−": "-", ",": None, "$": None, "€": None, "£": None})
+_SPOKEN_SIGNS = {"times": "x", "multiplied by": "x", "plus": "+", "minus": "-", "divided by": "/", "over": "/"}
+_SPOKEN_WORD = re.compile(r"(?<=\d)\s+(multiplied by|divided by|times|plus|minus|over)\s+(?=[$€£]?\d)", re.IGNORECASE)
+_SHARE_OF = re.compile(r"(?<=\d/)(\d{1,6}) of (?=[$€£]?\d)", re.IGNORECASE)
+_SPOKEN_EQUALS = re.compile(r"(?<=\d)\s+(?:is|are|equals|makes|gives)\s+(?=-?[$€£]?\d)", re.IGNORECASE)
+_QUESTION_START = (
+    r"^\W*(?:(?:so|and) )?(?:(?:what(?:'s| is| are)|whats|how much (?:is|are)|calculate|can you tell me what"
+    r"|is (?:it|that))\s+)?"
+)
+_ASKED_SUM = re.compile(
+    rf"{_QUESTION_START}({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
+    re.IGNORECASE,
+)
+_ASKED_PART = re.compile(
+    rf"{_QUESTION_START}({_AMOUNT})\s?(?:%|per ?cent) of ({_AMOUNT})\s*=?\s*(?:is|are)?\s*\??\s*$", re.IGNORECASE
+)
+_PART_IS = re.compile(
+    rf"(?<![\w.,$€£])({_AMOUNT})\s?(?:%|per ?cent) of ({_AMOUNT})"
+    rf"(?:\s{{0,3}}=|\s{{1,3}}(?:is|are|equals|makes|gives)\s)\s{{0,3}}({_AMOUNT})(?![\w%])"
+    r"(?![.,]\d)",
+    re.IGNORECASE,
+)
 
 
 class Quantity(NamedTuple):
@@ -204,31 +269,6 @@ def _close(one: Fraction, other: Fraction) -> bool:
     return 1000 * abs(left - right) <= max(abs(left), abs(right))
 
 
-COMPARISON_CHARACTERS = 400
-"""Characters of a question that are looked at, from its end."""
-
-_QUANTITY = r"[$€£]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?%?"
-_MORE = re.compile(r"\b(?:bigger|larger|greater|more|longer|higher|heavier|biggest|largest|greatest)\b", re.IGNORECASE)
-_LESS = re.compile(r"\b(?:smaller|less|shorter|lower|lighter|fewer|smallest|least)\b", re.IGNORECASE)
-_STATED = re.compile(
-    rf"(?<![\w.,$€£/])(?P<one>{_QUANTITY})\s*(?:(?:is|are|was|were)(?P<denied>n't| not)?(?: (?:a lot|much|even|way))? "
-    rf"(?:(?P<more>{_MORE.pattern})|{_LESS.pattern}) than|(?P<sign>[<>]))\s*(?P<other>{_QUANTITY})"
-    r"(?=\s*(?:$|[.,;!?)](?!\d))|\s+(?:because|cause|cuz|cos|since|so|and|but|as|now)\b)",
-    re.IGNORECASE,
-)
-_ASKED_MORE = re.compile(
-    rf"^\W*(?:so,? )?(?:is|are) (?P<one>{_QUANTITY}) (?:a lot |much |even )?(?P<how>{_MORE.pattern}|{_LESS.pattern}) "
-    rf"than (?P<other>{_QUANTITY})\s*\?*$",
-    re.IGNORECASE,
-)
-_ASKED_WHICH = re.compile(
-    rf"^\W*(?:so,? )?(?:which(?: one)?|what) is (?P<how>(?!\w+est\b)(?:{_MORE.pattern}|{_LESS.pattern}))[,:]? "
-    rf"(?P<one>{_QUANTITY}) or (?P<other>{_QUANTITY})\s*\?*$",
-    re.IGNORECASE,
-)
-_AFTER_OPERATOR = re.compile(r"[-+*/x×÷=^(]\s*$")
-
-
 @dataclass(frozen=True)
 class Comparison:
     """A verdict on which of two numbers is greater or less: both numbers, and whether it holds."""
@@ -300,36 +340,12 @@ def asked_comparison(text: str) -> str:
     return f"{said}{first} is {match['how'].lower()} than {second}"
 
 
-ARITHMETIC_CHARACTERS = 4_000
-"""How much of a message is looked at."""
-
-
 @dataclass(frozen=True)
 class Equation:
     """An equation of a message as it was written, and whether it holds."""
 
     text: str
     holds: bool
-
-
-_AMOUNT = r"-?[$€£]?\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?"
-_OPERATOR = r"\s{0,3}[-+*/x×÷·−]\s{0,3}"
-_SIDE = rf"{_AMOUNT}(?:{_OPERATOR}{_AMOUNT}){{0,7}}"
-_EQUATION = re.compile(rf"(?<![\w.,$€£])({_SIDE})\s{{0,3}}=\s{{0,3}}({_SIDE})(?![\w%])(?![.,]\d)")
-_EQUATION_PIECE = re.compile(rf"({_AMOUNT})|([-+*/x×÷·−])")
-
-# What stands before or after an equation and makes it part of something larger, which is not read.
-_OPEN_BEFORE = re.compile(
-    r"(?:[-+*/x×÷·−^=(\[%√<>≤≥≠~≈\d]|\b(?:mod|of|times|plus|minus|over|root|squared|cubed|log|sin|cos|tan|x|y|z))\s*$",
-    re.IGNORECASE,
-)
-_OPEN_AFTER = re.compile(
-    r"\s*(?:[-+*/x×÷·−^=)\]!<>≤≥≠~≈]"
-    r"|(?:hundred|thousand|million|billion|dozen|remainder|percent|times|plus|minus|over|mod|and a half|[a-z]\b))",
-    re.IGNORECASE,
-)
-# Where numbers mean something else than usual.
-_OTHER_RULES = re.compile(r"\b(?:binary|hex\w*|octal|base|mod|modul\w*|clock|o'clock|round\w*|about|approx\w*)\b", re.I)
 
 
 def equations(text: str) -> list[Equation]:
@@ -397,9 +413,6 @@ def _pieces(side: str) -> list[str]:
     return pieces
 
 
-_SUMS = str.maketrans({"x": "*", "×": "*", "·": "*", "÷": "/", "−": "-", ",": None, "$": None, "€": None, "£": None})
-
-
 def _calculated(pieces: list[str]) -> Fraction | None:
     """The value of numbers and operators in turn; None on a division by zero."""
     terms = [Fraction(pieces[0])]
@@ -413,31 +426,6 @@ def _calculated(pieces: list[str]) -> Fraction | None:
         else:
             terms.append(number if operator == "+" else -number)
     return sum(terms, Fraction(0))
-
-
-_SPOKEN_SIGNS = {"times": "x", "multiplied by": "x", "plus": "+", "minus": "-", "divided by": "/", "over": "/"}
-_SPOKEN_WORD = re.compile(r"(?<=\d)\s+(multiplied by|divided by|times|plus|minus|over)\s+(?=[$€£]?\d)", re.IGNORECASE)
-_SHARE_OF = re.compile(r"(?<=\d/)(\d{1,6}) of (?=[$€£]?\d)", re.IGNORECASE)
-_SPOKEN_EQUALS = re.compile(r"(?<=\d)\s+(?:is|are|equals|makes|gives)\s+(?=-?[$€£]?\d)", re.IGNORECASE)
-_QUESTION_START = (
-    r"^\W*(?:(?:so|and) )?(?:(?:what(?:'s| is| are)|whats|how much (?:is|are)|calculate|can you tell me what"
-    r"|is (?:it|that))\s+)?"
-)
-_ASKED_SUM = re.compile(
-    rf"{_QUESTION_START}({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
-    re.IGNORECASE,
-)
-_ASKED_PART = re.compile(
-    rf"{_QUESTION_START}({_AMOUNT})\s?(?:%|per ?cent) of ({_AMOUNT})\s*=?\s*(?:is|are)?\s*\??\s*$", re.IGNORECASE
-)
-
-
-_PART_IS = re.compile(
-    rf"(?<![\w.,$€£])({_AMOUNT})\s?(?:%|per ?cent) of ({_AMOUNT})"
-    rf"(?:\s{{0,3}}=|\s{{1,3}}(?:is|are|equals|makes|gives)\s)\s{{0,3}}({_AMOUNT})(?![\w%])"
-    r"(?![.,]\d)",
-    re.IGNORECASE,
-)
 
 
 def _parts_of(text: str) -> list[Equation]:

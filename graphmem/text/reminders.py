@@ -1,4 +1,4 @@
-"""Ledger entries of a message: what a model finds in its clauses that must not be forgotten (spec 8)."""
+"""Ledger entries of a message: what a model finds in it that must not be forgotten, and their triggers (spec 8)."""
 
 import re
 import unicodedata
@@ -43,6 +43,62 @@ JUDGED = MESSAGE.heads["ledger"].labels
 order would change duties, marks, what others said or the service's own rules; both are instructions."""
 _CATEGORIES = tuple(None if name == LedgerCategory.THREAT else LedgerCategory(name) for name in JUDGED[1:-2])
 """What an entry is kept under; danger is told by its own detector."""
+
+
+OVERRIDE_CHARACTERS = 2_000
+"""Characters of a message that are looked at."""
+_OVERRIDES = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|earlier|said)"
+    r"|\b(?:system|developer|hidden|secret|initial) (?:prompt|instruction|message)"
+    r"|\byou are (?:now|no longer)\b|\b(?:jailbreak|developer mode|do anything now)\b"
+    r"|\b(?:reveal|list|dump|show) (?:me )?(?:all )?(?:of )?(?:your|the) (?:memor|prompt|rules|secret|hidden|system)"
+    r"|companion_memory|<\|?(?:im_start|system|assistant|user)\b|\bbegin (?:system|prompt)\b"
+)
+QUESTION_WORDS = 16
+"""Words of the longest question that an answer is kept with."""
+SUMMARY_CHARACTERS = 80
+"""Longest summary; a longer one is cut between words."""
+SPAN_CHARACTERS = 600
+"""Longest span; of a longer clause the beginning is taken."""
+CUE_TRIGGERS = 6
+"""Most triggers of an entry."""
+NAME_CHARACTERS = 100
+"""Longest trigger entity."""
+TRIGGER_RARITY = 3.2
+"""Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
+IMPORTANCE = {
+    LedgerCategory.THREAT: 1.0,
+    LedgerCategory.SECRET: 0.9,
+    LedgerCategory.FACT: 0.8,
+    LedgerCategory.PROMISE: 0.8,
+    LedgerCategory.INSTRUCTION: 0.8,
+    LedgerCategory.DEBT: 0.7,
+    LedgerCategory.OBSERVATION: 0.6,
+}
+"""How much an entry of a category matters, 0..1."""
+ENTRY_HOLDS = timedelta(days=1)
+"""From the beginning of the day that an entry names, by the writer's clock, until it holds no more."""
+_CUE_WORDS = frozenset(
+    """
+    agreed anybody anyone back borrowed call clear confidence day days deal everybody everyone friday lent
+    lesson lessons loan monday month months nobody note notice noticed noticing observation observed one owe
+    owed owes paid pay people person pledged private promise promised promises promising realised realized
+    record remembering remind repay return saturday secret secretly seems session sessions somebody someone stop
+    sunday swear swore three thursday time times today tomorrow tonight tuesday two vowed wednesday week weeks
+    whenever word worth year years yesterday
+    """.split()  # noqa: SIM905
+)
+# Written without blanks (Thai, Lao, Burmese, Khmer, Kana, Han): where a word ends cannot be told from its letters.
+_UNSPACED_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_ALSO_WORDS = frozenset(
+    """
+    will may mark grace hope faith joy rose art bill jack june april august summer dawn ray pat rob sue drew grant chase
+    max penny ivy lily daisy ruby amber jade olive violet heather holly frank rich gene bob chip duke guy king dean
+    miles pearl robin jay china turkey star sunny angel destiny melody page reed brook river forest hunter mason
+    """.split()  # noqa: SIM905
+)
+MOST_INSTRUCTIONS = 10
+"""Most instructions that surface at once, the newest."""
 
 
 class LedgerJudge:
@@ -126,18 +182,6 @@ def load_ledger_judge() -> LedgerJudge:
     return LedgerJudge(shipped_network(1), 1)
 
 
-OVERRIDE_CHARACTERS = 2_000
-"""Characters of a message that are looked at."""
-
-_OVERRIDES = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|earlier|said)"
-    r"|\b(?:system|developer|hidden|secret|initial) (?:prompt|instruction|message)"
-    r"|\byou are (?:now|no longer)\b|\b(?:jailbreak|developer mode|do anything now)\b"
-    r"|\b(?:reveal|list|dump|show) (?:me )?(?:all )?(?:of )?(?:your|the) (?:memor|prompt|rules|secret|hidden|system)"
-    r"|companion_memory|<\|?(?:im_start|system|assistant|user)\b|\bbegin (?:system|prompt)\b"
-)
-
-
 def overrides(doc: Doc) -> bool:
     """Return whether a text would have a companion leave its own rules: no wish of a student to be kept.
 
@@ -148,44 +192,6 @@ def overrides(doc: Doc) -> bool:
     [True, False]
     """
     return _OVERRIDES.search(doc.plain[:OVERRIDE_CHARACTERS]) is not None
-
-
-QUESTION_WORDS = 16
-"""Words of the longest question that an answer is kept with."""
-SUMMARY_CHARACTERS = 80
-"""Longest summary; a longer one is cut between words."""
-SPAN_CHARACTERS = 600
-"""Longest span; of a longer clause the beginning is taken."""
-CUE_TRIGGERS = 6
-"""Most triggers of an entry."""
-NAME_CHARACTERS = 100
-"""Longest trigger entity."""
-TRIGGER_RARITY = 3.2
-"""Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
-IMPORTANCE = {
-    LedgerCategory.THREAT: 1.0,
-    LedgerCategory.SECRET: 0.9,
-    LedgerCategory.FACT: 0.8,
-    LedgerCategory.PROMISE: 0.8,
-    LedgerCategory.INSTRUCTION: 0.8,
-    LedgerCategory.DEBT: 0.7,
-    LedgerCategory.OBSERVATION: 0.6,
-}
-"""How much an entry of a category matters, 0..1."""
-
-ENTRY_HOLDS = timedelta(days=1)
-"""From the beginning of the day that an entry names, by the writer's clock, until it holds no more."""
-
-_CUE_WORDS = frozenset(
-    """
-    agreed anybody anyone back borrowed call clear confidence day days deal everybody everyone friday lent
-    lesson lessons loan monday month months nobody note notice noticed noticing observation observed one owe
-    owed owes paid pay people person pledged private promise promised promises promising realised realized
-    record remembering remind repay return saturday secret secretly seems session sessions somebody someone stop
-    sunday swear swore three thursday time times today tomorrow tonight tuesday two vowed wednesday week weeks
-    whenever word worth year years yesterday
-    """.split()  # noqa: SIM905
-)
 
 
 def reminders(
@@ -355,21 +361,6 @@ def is_quoted(text: str, start: int) -> bool:
     straight = before.count('"') % 2 == 1
     curly = before.count("\u201c") > before.count("\u201d")
     return straight or curly or before.rstrip().endswith(":")
-
-
-# Written without blanks (Thai, Lao, Burmese, Khmer, Kana, Han): where a word ends cannot be told from its letters.
-_UNSPACED_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_ALSO_WORDS = frozenset(
-    """
-    will may mark grace hope faith joy rose art bill jack june april august summer dawn ray pat rob sue drew grant chase
-    max penny ivy lily daisy ruby amber jade olive violet heather holly frank rich gene bob chip duke guy king dean
-    miles pearl robin jay china turkey star sunny angel destiny melody page reed brook river forest hunter mason
-    """.split()  # noqa: SIM905
-)
-
-
-MOST_INSTRUCTIONS = 10
-"""Most instructions that surface at once, the newest."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Revision: the effect of a new statement on an older one of the same person (spec 7, 12).
 
-Two networks that read both decide whether the older one has ended (`graphmem.text.contradiction`) or is denied
-(`graphmem.text.contradiction`); beside them stand two values of one attribute, and what is shown at work.
+Two networks of `graphmem.text.contradiction` decide whether the older one has ended or is denied; beside them stand two values of one attribute, and what is shown at work.
 """
 
 import re
@@ -68,6 +67,60 @@ _QUOTED_SPEECH = re.compile(r"[\"“][^\"”]*\b(?:i|i'm|im|my|me|we|our)\b[^\"�
 """Words of somebody's that are quoted."""
 _FOR_LIFE = ("name", "birthday", "hometown")
 _RARELY_CHANGED = ("birthday", "hometown", "home", "school", "job", "car")
+
+
+OVERCOME = 0.6
+"""Cosine from which an understanding overcomes a misconception of an earlier lesson."""
+TWINS_FROM = ((0.7, 0.8), (0.87, 0.6))
+"""Cosine, and share of the content words of the shorter one, from which two statements may say the same."""
+REPEATED = 0.75
+"""Cosine from which two steps of one lesson, both wrong or both right, are one."""
+SAME_TALK = timedelta(hours=6)
+"""Time within which a misconception shown and an understanding reached are of one lesson."""
+SURELY_ENDED, ENDED_COSINE = 0.9, 0.3
+"""Chance from which a statement is ended, and cosine that two without a word in common then need: of forty that end
+(`tests/data/endings.jsonl`) none is farther."""
+DOUBTED_ENDED, OPPOSED_ENDED, TOGETHER_ENDED, OPPOSED_COSINE = 0.01, 0.7, 1.0, 0.5
+"""Chance from which a statement is ended where the contradiction network finds it ended by a chance of so much, of two
+with a word in common that are so near or name one thing: so 8 more of 7,260 held-out pairs end, and two that hold; or
+where both chances add up to so much."""
+LEAST_CLASH = 0.15
+"""Chance that the contradiction network then finds at least that both cannot be so at one time."""
+TOLD_ENDED, TOLD_COSINE = 0.001, 0.45
+"""The same of what is told in words to have ended, of two about one matter: so near, or with two words in common."""
+DENIED, HELD_STILL = 0.7, 0.3
+"""Chance that both cannot be so from which a statement is denied, where it has ended by less than the other chance."""
+SHORT_MESSAGE = 3
+"""Sentences of a message that is asked about beside each of its statements."""
+JOINTS = (" and ", " but ", "; ")
+"""What joins two statements in one sentence."""
+PART_WORDS = 3
+"""Fewest words of a statement that is joined with another."""
+FEW_SENTENCES = 2
+"""Sentences of statements that are so compared: what ends one of many does not end the others."""
+STILL_HELD = 0.6
+"""Share of the chance that one part of a statement has ended, below which the other part is still held."""
+RATHER_ENDED = 0.5
+"""Chance from which a statement has ended where something else tells so, too."""
+CHANGE_OF_MIND = timedelta(days=60)
+"""Time after which another value of what changes rarely is taken for a change."""
+_TOLD_END = re.compile(
+    r"\b(?:any ?more|no longer|stopped|quit|gave up|cancelled|called off|(?:is|are|was) over|(?:broke|split) up"
+    r"|postponed|put off|moved to|now on|sold|(?P<wrong>i meant|i was wrong|sorry))\b",
+    re.IGNORECASE,
+)
+_NOTHING: Vector = np.zeros(1, dtype=np.float32)
+_FORGET = re.compile(
+    r"(?:^|[.!?,]\s*|\b(?:please|pls|can you|could you)\s+)(?<!don't )(?<!dont )(?<!never )forget\s+"
+    r"(?:that|about|what i (?:said|told you) about|everything about)\s+(?P<what>[^.!?]{3,160})",
+    re.IGNORECASE,
+)
+_UNTRUE = re.compile(
+    r"(?:^|[.!]\s*)(?:actually,? |no,? |sorry,? )*(?:that'?s|that is|it'?s|it is"
+    r"|that was) (?:not true|wrong about me|a lie|not right about me)\b"
+    r"|\b(?:please|pls|just) forget (?:it|that|what i (?:just )?said)\s*[.!]?$",
+    re.IGNORECASE,
+)
 
 
 def tells_attribute(doc: Doc) -> bool:
@@ -168,49 +221,6 @@ def _filled_slot(slot: str, found: re.Match[str]) -> str:
     """The slot with the attribute that was found in it."""
     attribute = (found.groupdict().get("a") or "").replace("favorite", "favourite").replace("color", "colour")
     return slot.replace("{a}", attribute)
-
-
-OVERCOME = 0.6
-"""Cosine from which an understanding overcomes a misconception of an earlier lesson."""
-TWINS_FROM = ((0.7, 0.8), (0.87, 0.6))
-"""Cosine, and share of the content words of the shorter one, from which two statements may say the same."""
-REPEATED = 0.75
-"""Cosine from which two steps of one lesson, both wrong or both right, are one."""
-SAME_TALK = timedelta(hours=6)
-"""Time within which a misconception shown and an understanding reached are of one lesson."""
-SURELY_ENDED, ENDED_COSINE = 0.9, 0.3
-"""Chance from which a statement is ended, and cosine that two without a word in common then need: of forty that end
-(`tests/data/endings.jsonl`) none is farther."""
-DOUBTED_ENDED, OPPOSED_ENDED, TOGETHER_ENDED, OPPOSED_COSINE = 0.01, 0.7, 1.0, 0.5
-"""Chance from which a statement is ended where the contradiction network finds it ended by a chance of so much, of two
-with a word in common that are so near or name one thing: so 8 more of 7,260 held-out pairs end, and two that hold; or
-where both chances add up to so much."""
-LEAST_CLASH = 0.15
-"""Chance that the contradiction network then finds at least that both cannot be so at one time."""
-TOLD_ENDED, TOLD_COSINE = 0.001, 0.45
-"""The same of what is told in words to have ended, of two about one matter: so near, or with two words in common."""
-DENIED, HELD_STILL = 0.7, 0.3
-"""Chance that both cannot be so from which a statement is denied, where it has ended by less than the other chance."""
-SHORT_MESSAGE = 3
-"""Sentences of a message that is asked about beside each of its statements."""
-JOINTS = (" and ", " but ", "; ")
-"""What joins two statements in one sentence."""
-PART_WORDS = 3
-"""Fewest words of a statement that is joined with another."""
-FEW_SENTENCES = 2
-"""Sentences of statements that are so compared: what ends one of many does not end the others."""
-STILL_HELD = 0.6
-"""Share of the chance that one part of a statement has ended, below which the other part is still held."""
-RATHER_ENDED = 0.5
-"""Chance from which a statement has ended where something else tells so, too."""
-CHANGE_OF_MIND = timedelta(days=60)
-"""Time after which another value of what changes rarely is taken for a change."""
-_TOLD_END = re.compile(
-    r"\b(?:any ?more|no longer|stopped|quit|gave up|cancelled|called off|(?:is|are|was) over|(?:broke|split) up"
-    r"|postponed|put off|moved to|now on|sold|(?P<wrong>i meant|i was wrong|sorry))\b",
-    re.IGNORECASE,
-)
-_NOTHING: Vector = np.zeros(1, dtype=np.float32)
 
 
 class Effect(StrEnum):
@@ -461,19 +471,6 @@ def _twins(new: Revisable, old: Revisable, cosine: float) -> bool:
 
 def _says_more(new: Revisable, old: Revisable) -> bool:
     return old.stems < new.stems and len(new.stems) >= len(old.stems) + 2
-
-
-_FORGET = re.compile(
-    r"(?:^|[.!?,]\s*|\b(?:please|pls|can you|could you)\s+)(?<!don't )(?<!dont )(?<!never )forget\s+"
-    r"(?:that|about|what i (?:said|told you) about|everything about)\s+(?P<what>[^.!?]{3,160})",
-    re.IGNORECASE,
-)
-_UNTRUE = re.compile(
-    r"(?:^|[.!]\s*)(?:actually,? |no,? |sorry,? )*(?:that'?s|that is|it'?s|it is"
-    r"|that was) (?:not true|wrong about me|a lie|not right about me)\b"
-    r"|\b(?:please|pls|just) forget (?:it|that|what i (?:just )?said)\s*[.!]?$",
-    re.IGNORECASE,
-)
 
 
 def retractions(text: str) -> tuple[str | None, ...]:

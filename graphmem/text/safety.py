@@ -63,6 +63,51 @@ _YOU_ACTS = re.compile(
 )
 
 
+SIGNS_FILE = Path(__file__).with_name("danger_signs.jsonl")
+_FICTION = re.compile(
+    r"\b(?:in|from|of) (?:the|this|that|my|a|our) (?:\w+ )?(?:book|story|novel|film|movie|series|show|game|play"
+    r"|poem)s?\b|\b(?:macbeth|romeo|juliet|hamlet|minecraft|roblox|fortnite|zombies?|creeper|squad|gta|sims)\b"
+    r"|\b(?:this|next|last) (?:level|chapter|episode|act|scene)\b"
+)
+_CLAUSE_END = re.compile(
+    r"[.,;:!?\n…。！？،؟।]+|\s(?:but|although|though)\s|\s(?:and|then|so)\s(?=(?:(?:then|now|also) )?"
+    r"(?:i|im|ive|my|he|she|they|we|mum|mom|dad)\b)"
+)
+_NEGATED = r"\b{}\W+(?:(?!stop|help|quit|only|just)\w+\W+){{0,2}}$"
+ENGLISH_FOLDER = Path(__file__).with_name("weights") / "danger"
+LANGUAGES_FOLDER = ENGLISH_FOLDER.with_name("danger_languages")
+CONCERNS = MESSAGE.heads["concern"].labels
+"""Kinds of danger; the first is none."""
+URGENCIES = 3
+DANGER_FILE = ENGLISH_FOLDER / "danger.json"
+WINDOW, OVERLAP = 400, 120
+"""Characters of a passage, and of what two neighbours share, at most."""
+FREE_PASSAGES = 10.0
+"""Passages that a message may have before each must be surer: of more of them one may seem danger by chance."""
+BORNE_OUT_BY = (1, 2, 3)
+"""Sentences that have to tell of danger by themselves where a passage of a long message does."""
+MOSTLY_REPEATED = 5
+"""How often a text says each of its words, in the mean, that only repeats them."""
+STATEMENT_WORDS = 3
+"""Words of the shortest statement that can be known as a false alarm: a bare "yes" says each time something else."""
+UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
+"""Danger that somebody reports and in whose words the detector finds none: serious until a person has looked."""
+ALARM_CHARACTERS = 2_000
+"""Characters of a message that are kept with its concern."""
+_SECRECY = re.compile(
+    r"\b(?:won'?t|will not|never|not going to|promise not to) (?:\w+ )?(?:tell|share|say)\b"
+    r"|\b(?:our|keep (?:it|this|that)(?: a| as a| as our)?) (?:little )?secret\b"
+    r"|\bbetween (?:us|you and me)\b|\bconfidential\b",
+    re.IGNORECASE,
+)
+_HONESTLY = re.compile(r"\b(?:can(?:no|')?t|cannot|not able to|unable to) (?:\w+ ){0,3}$", re.IGNORECASE)
+_EXERCISE = re.compile(
+    r"\d\s*[-+*/=×÷]\s*\d|\b(?:back to|on with|continue with|carry on with|return to|focus on) (?:the|our|your) "
+    r"(?:\w+ )?(?:exercise|lesson|homework|work|task|problem|question|fractions?|maths?|essay)\b|\bnext step\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Answered:
     """What an answer says with its question.
@@ -136,20 +181,6 @@ def _of_me(text: str) -> str:
     text = re.sub(r"\bI are\b", "I am", re.sub(r"\bI were\b", "I was", _YOU_ACTS.sub("I", text)))
     text = re.sub(r"\byour\b", "my", re.sub(r"\byourself\b", "myself", re.sub(r"\byours\b", "mine", text)))
     return re.sub(r"\byou\b", "me", text)
-
-
-SIGNS_FILE = Path(__file__).with_name("danger_signs.jsonl")
-
-_FICTION = re.compile(
-    r"\b(?:in|from|of) (?:the|this|that|my|a|our) (?:\w+ )?(?:book|story|novel|film|movie|series|show|game|play"
-    r"|poem)s?\b|\b(?:macbeth|romeo|juliet|hamlet|minecraft|roblox|fortnite|zombies?|creeper|squad|gta|sims)\b"
-    r"|\b(?:this|next|last) (?:level|chapter|episode|act|scene)\b"
-)
-_CLAUSE_END = re.compile(
-    r"[.,;:!?\n…。！？،؟।]+|\s(?:but|although|though)\s|\s(?:and|then|so)\s(?=(?:(?:then|now|also) )?"
-    r"(?:i|im|ive|my|he|she|they|we|mum|mom|dad)\b)"
-)
-_NEGATED = r"\b{}\W+(?:(?!stop|help|quit|only|just)\w+\W+){{0,2}}$"
 
 
 @dataclass(frozen=True)
@@ -243,13 +274,6 @@ def _clause_around(text: str, start: int, end: int) -> str:
     return text[begin : len(text) if after is None else after.start()]
 
 
-ENGLISH_FOLDER = Path(__file__).with_name("weights") / "danger"
-LANGUAGES_FOLDER = ENGLISH_FOLDER.with_name("danger_languages")
-CONCERNS = MESSAGE.heads["concern"].labels
-"""Kinds of danger; the first is none."""
-URGENCIES = 3
-
-
 @dataclass(frozen=True)
 class DangerReading:
     """What a network makes of a message.
@@ -289,23 +313,6 @@ def read_danger(text: str, folder: Path = ENGLISH_FOLDER) -> DangerReading:
 @cache
 def _layers(folder: Path) -> OwnLayers:
     return OwnLayers(folder)
-
-
-DANGER_FILE = ENGLISH_FOLDER / "danger.json"
-WINDOW, OVERLAP = 400, 120
-"""Characters of a passage, and of what two neighbours share, at most."""
-FREE_PASSAGES = 10.0
-"""Passages that a message may have before each must be surer: of more of them one may seem danger by chance."""
-BORNE_OUT_BY = (1, 2, 3)
-"""Sentences that have to tell of danger by themselves where a passage of a long message does."""
-MOSTLY_REPEATED = 5
-"""How often a text says each of its words, in the mean, that only repeats them."""
-STATEMENT_WORDS = 3
-"""Words of the shortest statement that can be known as a false alarm: a bare "yes" says each time something else."""
-UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
-"""Danger that somebody reports and in whose words the detector finds none: serious until a person has looked."""
-ALARM_CHARACTERS = 2_000
-"""Characters of a message that are kept with its concern."""
 
 
 @dataclass(frozen=True)
@@ -534,20 +541,6 @@ def _words_of(statement: str) -> tuple[str, ...]:
 def kept_text(text: str) -> str:
     """The part of a message that is kept with its concern."""
     return clipped(text, ALARM_CHARACTERS)
-
-
-_SECRECY = re.compile(
-    r"\b(?:won'?t|will not|never|not going to|promise not to) (?:\w+ )?(?:tell|share|say)\b"
-    r"|\b(?:our|keep (?:it|this|that)(?: a| as a| as our)?) (?:little )?secret\b"
-    r"|\bbetween (?:us|you and me)\b|\bconfidential\b",
-    re.IGNORECASE,
-)
-_HONESTLY = re.compile(r"\b(?:can(?:no|')?t|cannot|not able to|unable to) (?:\w+ ){0,3}$", re.IGNORECASE)
-_EXERCISE = re.compile(
-    r"\d\s*[-+*/=×÷]\s*\d|\b(?:back to|on with|continue with|carry on with|return to|focus on) (?:the|our|your) "
-    r"(?:\w+ )?(?:exercise|lesson|homework|work|task|problem|question|fractions?|maths?|essay)\b|\bnext step\b",
-    re.IGNORECASE,
-)
 
 
 def is_careful(reply: str) -> bool:

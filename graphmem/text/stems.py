@@ -1,4 +1,4 @@
-"""Stems of English words: one form for all inflections of a word."""
+"""Stems of English words: one form for all inflections of a word, and whether two words are forms of one."""
 
 from functools import lru_cache
 
@@ -69,6 +69,21 @@ _PLURALS = frozenset(
 _ENGLISH = stemmer("english")
 
 
+_SAME_IN_PAST = frozenset(
+    "beat cut hit hurt put let quit shut drawed misread read shed split".split()  # noqa: SIM905
+)
+_VOWELS = frozenset("aeiouy")
+_SIBILANTS = ("sses", "shes", "ches", "xes", "zes")
+_NOT_PLURAL = ("ss", "us", "is")
+_LATIN_PLURALS = (("ix", "ices"), ("ex", "ices"), ("us", "i"), ("um", "a"), ("on", "a"), ("is", "es"), ("a", "ae"))
+_LATIN_LETTERS = 6
+"""Letters of the shortest word that is given a plural as in Latin or Greek, but for those in -is."""
+_ENDINGS = ("ern", "en", "em", "er", "es", "os", "as", "is", "se", "us", "e", "n", "s", "a", "o")
+"""Endings of nouns and adjectives in German and Spanish, longest first."""
+_LEAST_BASE = 4
+"""Letters that are left of a word of another language without its ending."""
+
+
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """The stem of a word in lower case; of other scripts than Latin the word itself.
@@ -101,11 +116,6 @@ def regular(word: str) -> str:
     return _IRREGULAR.get(word, word)
 
 
-_SAME_IN_PAST = frozenset(
-    "beat cut hit hurt put let quit shut drawed misread read shed split".split()  # noqa: SIM905
-)
-
-
 def is_past(word: str) -> bool:
     """True if an English word in lower case is a past form of a verb, regular or irregular.
 
@@ -128,18 +138,6 @@ def is_past(word: str) -> bool:
         "proceed",
         "exceed",
     )
-
-
-_VOWELS = frozenset("aeiouy")
-_SIBILANTS = ("sses", "shes", "ches", "xes", "zes")
-_NOT_PLURAL = ("ss", "us", "is")
-_LATIN_PLURALS = (("ix", "ices"), ("ex", "ices"), ("us", "i"), ("um", "a"), ("on", "a"), ("is", "es"), ("a", "ae"))
-_LATIN_LETTERS = 6
-"""Letters of the shortest word that is given a plural as in Latin or Greek, but for those in -is."""
-_ENDINGS = ("ern", "en", "em", "er", "es", "os", "as", "is", "se", "us", "e", "n", "s", "a", "o")
-"""Endings of nouns and adjectives in German and Spanish, longest first."""
-_LEAST_BASE = 4
-"""Letters that are left of a word of another language without its ending."""
 
 
 def uninflected(word: str) -> str:

@@ -1,4 +1,4 @@
-"""The tokeniser, and how common English words are."""
+"""The tokeniser, the sentence splitter, and how common English words are."""
 
 import math
 import re
@@ -25,6 +25,15 @@ _HAS_DENSE = re.compile(f"[{DENSE}]")
 _MIXED_TOKEN = re.compile(
     rf"{_NUMBER}(?:%|{_LETTER}++(?!\d))?|(?:(?![{_HAN_STOPS}])[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff])+"
     rf"|{_TIMES_SIGN}|{_LETTER}(?:{_LETTER}|\d)*(?:['’\-]{_LETTER}+)*|{_MARK}"
+)
+
+
+SentenceSpan = tuple[int, int]
+"""Start and end in a text, in characters."""
+# A run of marks is tried from its first mark only, so that a long one costs no more than its length.
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*]*+(?=\s|$)|[。！？]+|\n+")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:mr|mrs|ms|dr|st|prof|vs|no|approx|e\.g|i\.e|a\.m|p\.m|(?-i:[A-HJ-Z]))$", re.I
 )
 
 
@@ -157,16 +166,6 @@ def _word_rarities() -> dict[str, float]:
     from wordfreq import get_frequency_dict
 
     return {word: max(0.0, -1.0 - math.log10(share)) for word, share in get_frequency_dict("en", "small").items()}
-
-
-SentenceSpan = tuple[int, int]
-"""Start and end in a text, in characters."""
-
-# A run of marks is tried from its first mark only, so that a long one costs no more than its length.
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*]*+(?=\s|$)|[。！？]+|\n+")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:mr|mrs|ms|dr|st|prof|vs|no|approx|e\.g|i\.e|a\.m|p\.m|(?-i:[A-HJ-Z]))$", re.I
-)
 
 
 def sentence_spans(text: str) -> list[SentenceSpan]:

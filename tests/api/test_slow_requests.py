@@ -26,7 +26,7 @@ async def strict(gm: Graphmem) -> AsyncIterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         for place in ("server.REQUEST_SECONDS", "main.REQUEST_SECONDS"):
             patch.setattr(f"graphmem_api.{place}", SECONDS)
-        patch.setattr("graphmem_api.server.CONNECTIONS", 4)
+        patch.setattr("graphmem_api.main.CONNECTIONS", 4)
         async with served(another_replica(gm)) as address:
             yield address
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.commands.inspect import copy_database
+from graphmem.commands.backup import copy_database
 from graphmem.errors import SetupError
 from graphmem.local.process import is_running
 from graphmem.local.server import NOTE, noted_copy, remove_left_copy
@@ -21,7 +21,7 @@ from tests.graph.test_local_neo4j import seeded
 
 OPEN = """
 import sys
-from graphmem.commands.inspect import copy_database
+from graphmem.commands.backup import copy_database
 from graphmem.settings import Settings
 with copy_database(Settings(), print) as (settings, neo4j):
     print("open", neo4j.pid, settings.home, flush=True)

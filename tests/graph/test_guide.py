@@ -1,7 +1,7 @@
 """The guide for Neo4j Browser: what its slides ask for is there."""
 
 from graphmem.app import Graphmem
-from graphmem.commands.inspect import browser_guide
+from graphmem.commands.backup import browser_guide
 from graphmem.store import queries
 from tests.conftest import Enrol
 from tests.support.guide import guide_queries

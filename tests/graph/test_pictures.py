@@ -10,8 +10,8 @@ from matplotlib.text import Text
 from graphmem.app import Graphmem
 from graphmem.commands.plot import FOOT, add_key, key_line, memory_boxes, memory_figure, overlay_figure, save_figure
 from graphmem.errors import InvalidInput, Locked, NotFound
+from graphmem.flows.memories import MemoryPicture, pictured_memories, pictured_overlay
 from graphmem.flows.overlay import find_frontier, reveal
-from graphmem.flows.picture import MemoryPicture, pictured_memories, pictured_overlay
 from graphmem.flows.world import find_world, import_world, read_world
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Who

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import InvalidInput
-from graphmem.exports import reading
-from graphmem.exports.reading import EXPORT_FORMATS, read_export
+from graphmem.exports import EXPORT_FORMATS, read_export
 
 EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 FILES = {
@@ -99,7 +98,7 @@ def test_ids_are_the_same_each_time_and_when_the_chat_goes_on(tmp_path: Path) ->
 
 
 def test_a_large_list_is_read_element_by_element(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PIECE_CHARACTERS", 50)
+    monkeypatch.setattr(exports, "PIECE_CHARACTERS", 50)
     chats = [{"id": str(n), "messages": [{"role": "user", "content": f"I like {n} horses.\n"}]} for n in range(100)]
     for text in (json.dumps(chats, indent=1), "\n".join(map(json.dumps, chats)), json.dumps(chats)):
         (file := tmp_path / "chats").write_text(text)

@@ -12,7 +12,7 @@ import pytest
 from graphmem.bench.safety import DISGUISES
 from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.model import AboutWhom, Author, ConcernKind, Danger, FalseAlarm, Message
-from graphmem.offline.care import LANGUAGES, caring_reply, trusted_question
+from graphmem.offline.replies import LANGUAGES, caring_reply, trusted_question
 from graphmem.text.disguises import in_plain_words
 from graphmem.text.doc import language_of
 from graphmem.text.safety import (

@@ -26,6 +26,10 @@ AUTHORS = {
 """Whom the names of authors stand for in every format."""
 
 
+PIECE_CHARACTERS = 2**20
+"""Characters that are read of a file at once."""
+
+
 class Line(NamedTuple):
     """A message of an export, or a note where nobody is its author."""
 
@@ -178,10 +182,6 @@ def _moment(value: Any) -> datetime | None:
         return datetime.fromtimestamp(value, UTC)
     at = datetime.fromisoformat(value)
     return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-PIECE_CHARACTERS = 2**20
-"""Characters that are read of a file at once."""
 
 
 class Turn(NamedTuple):

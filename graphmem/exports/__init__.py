@@ -1,1 +1,0 @@
-"""Chats and memories in the files that other services export (spec 18)."""
