@@ -1,6 +1,7 @@
 """Revision: the effect of a new statement on an older one of the same person (spec 7, 12).
 
-Two networks of `graphmem.text.contradiction` decide whether the older one has ended or is denied; beside them stand two values of one attribute, and what is shown at work.
+Two networks of `graphmem.text.contradiction` decide whether the older one has ended or is denied; beside them stand
+two values of one attribute, and what is shown at work.
 """
 
 import re

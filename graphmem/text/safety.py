@@ -1,11 +1,10 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
 A message is read in passages: windows of its sentences, their words undisguised, and with the question that it answers.
-What the encoder tells of a passage (`graphmem.language`) says whether it may be danger; what has learned nothing but
-danger (`graphmem.text.safety`) reads those few again. A passage in another language than English is judged by a
-network of the same kind above words of all languages. Beside them stand plain signs that must never be missed
-(`graphmem.text.safety`). The gravest passage counts. Made by `python -m scripts.train danger`; its figures on
-untouched rows stand beside the network.
+What the encoder tells of a passage (`graphmem.language`) says whether it may be danger; a network that has learned
+nothing but danger reads those few again. A passage in another language than English is judged by a network of the same
+kind above words of all languages. Beside them stand plain signs that must never be missed. The gravest passage counts.
+Made by `python -m scripts.train danger`; its figures on untouched rows stand beside the network.
 """
 
 import json

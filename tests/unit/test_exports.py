@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem import exports
 from graphmem.errors import InvalidInput
 from graphmem.exports import EXPORT_FORMATS, read_export
 
