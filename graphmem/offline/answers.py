@@ -161,7 +161,7 @@ def _said_before(messages: Sequence[Message], asked: frozenset[str]) -> Iterable
             doc = doc_of(message)
             if not (doc.asks or message.text.rstrip().endswith("?")):
                 context = before.text if before is not None and leans(doc) else ""
-                about = about_odds(asked, message.text, float(np.dot(vector, message.embedding)))
+                about = about_odds(asked, doc, float(np.dot(vector, message.embedding)))
                 yield Statement(message.text, message.at, about, context=context)
 
 

@@ -171,13 +171,13 @@ def telling_stems(text: Doc) -> frozenset[str]:
     return frozenset(map(stem, words))
 
 
-def about_odds(asked: frozenset[str], line: str, similarity: float, share: float = 0.0) -> float:
+def about_odds(asked: frozenset[str], line: str | Doc, similarity: float, share: float = 0.0) -> float:
     """Return the log odds that a line is about what is asked.
 
     Parameters
     ----------
     asked : stems of the telling words of the question
-    line : str
+    line : str or its Doc, where there is one
     similarity : cosine of the line with the question
     share : weight of the line beside the best one's, where it was searched for
 
@@ -187,7 +187,7 @@ def about_odds(asked: frozenset[str], line: str, similarity: float, share: float
     >>> about_odds(asked, "I have two otters.", 0.4) > about_odds(asked, "I swim on Mondays.", 0.4)
     True
     """
-    shared = asked & Doc(line).excerpt.stems
+    shared = asked & (Doc(line) if isinstance(line, str) else line).excerpt.stems
     words = min(1.0, len(shared) / MOST_SHARED)
     return AT_NOTHING + OF_LIKENESS * similarity + OF_RANK * share + OF_WORDS * words
 
