@@ -72,7 +72,7 @@ TURN_WARM_UP = 30
 TURNS = 120
 JOBS_LOOK_SECONDS = 0.02
 """Seconds between two looks whether a turn's jobs are done."""
-TURNS_AT_ONCE = 2_000
+TURNS_AT_ONCE = 800
 CROWDS = (16, 64)
 FURTHER_MEMORIES = 200
 """Memories of each student beyond the first crowd: a thousand take five seconds to store."""
