@@ -60,12 +60,7 @@ def main() -> None:
     parser.add_argument("name", choices=MODELS)
     parser.add_argument("--data", type=Path, required=True, help="folder of the shared sets")
     parser.add_argument("--folder", type=Path, help="folder of the model; by default where it ships")
-    parser.add_argument(
-        "--original",
-        type=Path,
-        default=Path("build/original"),
-        help="model to cut from",
-    )
+    parser.add_argument("--original", type=Path, default=Path("build/original"), help="model to cut from")
     parser.add_argument("--batches", type=int, default=1000, help="batches learned from by the encoder")
     parser.add_argument("--checkpoint", type=Path, default=Path("build"), help="folder kept from run to run")
     parser.add_argument("--head", help="of the encoder, fitted anew alone; of answering: weights; of danger: english")
