@@ -63,15 +63,16 @@ ASKED, UNREAD = -3.5, -30.0
 """The encoder's log odds of danger from which on a network reads a row here, and what stands for its own else."""
 PRIOR = 0.1
 """Strength of what puts the two judgements together."""
-TALK, SMALL_TALK, SMALL_TALK_SAMPLE = 600, 1_200, 600
-"""Messages of tutoring and of small talk that are learned from, and of small talk that are shipped."""
+TALK, SMALL_TALK, SMALL_TALK_SAMPLE, PLAIN = 600, 1_200, 600, 1_000
+"""Messages of tutoring and of small talk that are learned from, of small talk that are shipped, and of ordinary talk of
+which what seems danger to the encoder is learned from."""
 NEW, OLD = 4, 1_500
 """How often a row is met that the network has not learned from, and how many others are met."""
 JOINED, MOST_BESIDE = 2, 8
-"""One example of a message within talk of tutoring or small talk to so many rows, and the most turns beside it."""
+"""One example of a message within harmless talk to so many rows, and the most turns beside it."""
 LINKS = (". ", ". ", ". ", " ", " ... ", "! ")
 """What stands between them."""
-UNBROKEN = 12
+UNBROKEN = 6
 """One text in so many is met as it is read where it was written without blanks."""
 URGENT_WORTH, OTHER_WORTH = 0.5, 0.3
 """How much urgency and whom it is about count beside the kind."""
@@ -157,7 +158,7 @@ def train(rows: Sequence[Row]) -> None:
 
     def batches(rng: random.Random) -> Iterator[list[tuple[str, Row]]]:
         met = new * NEW + rng.sample(own, min(OLD, len(own)))
-        beside = [row.text for row in own if row.source in ("tiage", "talk")]
+        beside = [r.text for r in own if r.source in ("tiage", "talk", "personal", "school_talk") and not r.urgency]
         told = [row for row in met if row.source not in ("tiage", "talk", "written")]
         within = [(within_talk(row.text, beside, rng), row) for row in rng.sample(told, len(met) // JOINED)]
         return of_like_length([(as_met(text, rng), row) for text, row in [*((r.text, r) for r in met), *within]], rng)
@@ -182,7 +183,7 @@ def english_rows(rows: Sequence[Row]) -> list[Row]:
     rng = random.Random(0)
     talk, small, plain = ([row for row in rows if row.source == name] for name in ("talk", "tiage", "ordinary"))
     said = (each for chat in lines(WRITTEN / "chats.jsonl") for each in chat["messages"] if not each.startswith("#"))
-    plain += [Row(each, "none", 0, "none", "chats", each) for each in said]
+    plain = rng.sample([*plain, *(Row(each, "none", 0, "none", "chats", each) for each in said)], PLAIN)
     read = read_now([row.text for row in plain])
     doubtful = [row for row, each in zip(plain, read, strict=True) if danger_odds(each.scores) >= ASKED]
     rest = [row for row in rows if row.source not in ("talk", "tiage", "ordinary") and may_be_english(row.text)]
