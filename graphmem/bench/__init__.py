@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
 
 from graphmem.errors import InvalidInput
 from graphmem.progress import print_line, spoken
@@ -12,35 +11,29 @@ from graphmem.settings import Settings
 Figures = dict[str, float]
 
 
-class Measure(NamedTuple):
-    """A benchmark: its module, whose function `measure_NAME` takes the figures, and what they are."""
-
-    module: str
-    measures: str
-
-
 BENCHMARKS = {
-    "turn": Measure("turn", "latency of handleTurn beside its floor, and turns a second of 16 and 64 students"),
-    "load": Measure("load", "turns lost or doubled over twenty kills of API and database"),
-    "jobs": Measure("jobs", "jobs a second of one, two and four workers; jobs lost or doubled over twenty kills"),
-    "recall": Measure(
+    "turn": ("turn", "latency of handleTurn beside its floor, and turns a second of 16 and 64 students"),
+    "load": ("load", "turns lost or doubled over twenty kills of API and database"),
+    "jobs": ("jobs", "jobs a second of one, two and four workers; jobs lost or doubled over twenty kills"),
+    "recall": (
         "recall",
         "evidence found, and kept by salience (LoCoMo, BEAM); sessions found (MathDial); precision (PrecisionMemBench)",
     ),
-    "scale": Measure("scale", "time of a context from 1,000 to 100,000 memories"),
-    "compression": Measure("compression", "evidence left after compression (LoCoMo); speed of clustering"),
-    "formation": Measure("formation", "cost of memories, shares consolidated; reference memories held (gold)"),
-    "understanding": Measure("understanding", "bands, kinds, modalities and ledger categories of messages"),
-    "valence": Measure("understanding", "correlation of affect with people's ratings (EmoBank)"),
-    "match": Measure("match", "predictions that came true, ranked above those that did not"),
-    "surprise": Measure("surprise", "life events told from ordinary turns"),
-    "safety": Measure("safety", "dangers found, and false alarms"),
-    "contradiction": Measure("contradiction", "classes of pairs of statements"),
-    "chats": Measure("chats", "questions answered and changes noticed in whole chats"),
-    "boundaries": Measure("boundaries", "topic boundaries found (TIAGE)"),
-    "model": Measure("model", "what becomes of a language model's notes, links, ledger and alarms, and what they cost"),
-    "integrity": Measure("integrity", "cost of the integrity hash"),
+    "scale": ("scale", "time of a context from 1,000 to 100,000 memories"),
+    "compression": ("compression", "evidence left after compression (LoCoMo); speed of clustering"),
+    "formation": ("formation", "cost of memories, shares consolidated; reference memories held (gold)"),
+    "understanding": ("understanding", "bands, kinds, modalities and ledger categories of messages"),
+    "valence": ("understanding", "correlation of affect with people's ratings (EmoBank)"),
+    "match": ("match", "predictions that came true, ranked above those that did not"),
+    "surprise": ("surprise", "life events told from ordinary turns"),
+    "safety": ("safety", "dangers found, and false alarms"),
+    "contradiction": ("contradiction", "classes of pairs of statements"),
+    "chats": ("chats", "questions answered and changes noticed in whole chats"),
+    "boundaries": ("boundaries", "topic boundaries found (TIAGE)"),
+    "model": ("model", "what becomes of a language model's notes, links, ledger and alarms, and what they cost"),
+    "integrity": ("integrity", "cost of the integrity hash"),
 }
+"""Benchmarks by their names: the module whose function `measure_NAME` takes the figures, and what they are."""
 
 
 def run_benchmark(name: str, settings: Settings, file: Path | None) -> Figures:
@@ -52,7 +45,7 @@ def run_benchmark(name: str, settings: Settings, file: Path | None) -> Figures:
     """
     if name not in BENCHMARKS:
         raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(BENCHMARKS)}.")
-    module = import_module(f"graphmem.bench.{BENCHMARKS[name].module}")
+    module = import_module(f"graphmem.bench.{BENCHMARKS[name][0]}")
     measure: Callable[[Settings, Path | None], Figures] = getattr(module, f"measure_{name}")
     with spoken(print_line, f"measuring {name}"):
         return measure(settings, file)

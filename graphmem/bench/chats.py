@@ -95,13 +95,13 @@ async def _play_chat(student: Learner, chat: Chat) -> Counter[str]:
     for i, text in enumerate(chat.messages):
         if (passes := _DAY_LINE.match(text)) is not None:
             await student.end()
-            student.clock.now += timedelta(days=int(passes["days"]))
+            student.now += timedelta(days=int(passes["days"]))
             await student.begin()
             continue
-        student.clock.now += timedelta(minutes=1)
+        student.now += timedelta(minutes=1)
         said[f"said-{i}"] = text
         held = await _standing_turns(student)
-        outcome = await student.say(Incoming(f"said-{i}", text, student.clock.now))
+        outcome = await student.say(Incoming(f"said-{i}", text, student.now))
         if outcome.concern is not None:
             print_line(f"{chat.id}: {outcome.concern.kind}: {text}")
         if (answer := chat.questions.get(text)) is not None:

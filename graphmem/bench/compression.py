@@ -91,7 +91,7 @@ async def _of_talk(gm: Graphmem, talk: Talk) -> list[dict[str, float]]:
         for share in PERCENTS
     }
     asked = [dict[str, float]() for _ in talk.questions]
-    turns = {turn.id: turn for turn in talk.turns}
+    turns = {turn.ref: turn for turn in talk.turns}
     for share in (None, *PERCENTS):
         suffix = "" if share is None else f"@{share}"
         if share is not None:

@@ -82,7 +82,7 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
             for name, held in tracked(_dialogues_by_student(dialogues).items(), "Forming"):
                 student, begun = await learner(gm, name), gm.clock()
                 for day, first in enumerate(range(0, len(held), SESSION_DIALOGUES)):
-                    student.clock.now = begun + timedelta(days=day)
+                    student.now = begun + timedelta(days=day)
                     together = held[first : first + SESSION_DIALOGUES]
                     counts += await _play_session(student, together, next(rates), seconds)
                 await student.begin()
@@ -115,8 +115,8 @@ async def _play_session(
     messages = 0
     for dialogue in dialogues:
         for place, turn in enumerate(dialogue_turns(dialogue)):
-            student.clock.now += timedelta(minutes=1 / rate)
-            await handle_turn(student.gm, student.session, recorded_turn(dialogue, place, turn, student.clock.now))
+            student.now += timedelta(minutes=1 / rate)
+            await handle_turn(student.gm, student.session, recorded_turn(dialogue, place, turn, student.now))
             messages += 1
             began = perf_counter()
             if await run_jobs(student.gm, student.session):
@@ -141,7 +141,7 @@ class Gold:
     async def play(self, row: dict[str, Any]) -> None:
         """Put a dialogue through the service, on its day; other speakers' messages are replies or openings."""
         # Sessions expire by the real time: one goes on over the whole day.
-        self.student.clock.now = datetime.fromisoformat(row["date"]).replace(hour=15, tzinfo=UTC)
+        self.student.now = datetime.fromisoformat(row["date"]).replace(hour=15, tzinfo=UTC)
         await self.student.begin()
         turns, replied = row["turns"], False
         for i, turn in enumerate(turns):
@@ -149,8 +149,8 @@ class Gold:
                 continue
             after = turns[i + 1]["text"] if i + 1 < len(turns) and turns[i + 1]["speaker"] != "student" else None
             before = turns[i - 1]["text"] if i and turns[i - 1]["speaker"] != "student" and not replied else None
-            self.student.clock.now += PAUSE
-            at, task = self.student.clock.now, row.get("task") or None
+            self.student.now += PAUSE
+            at, task = self.student.now, row.get("task") or None
             turn_id, replied = f"{row['dialogue_id']}#{i}", after is not None
             await self.student.say(Incoming(turn_id, turn["text"], at, after, task=task, opener=before))
 

@@ -112,24 +112,19 @@ def in_process(settings: Settings, measure: Callable[[Graphmem], Coroutine[Any, 
 
 
 @dataclass
-class Clock:
-    """A clock that a benchmark sets; it runs ahead of the real time, by which caches expire."""
-
-    now: datetime
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@dataclass
 class Learner:
-    """A student in this process who lives by a clock of their own; `gm` has that clock."""
+    """A student in this process who lives by a clock of their own, which stands at `now`; `gm` has that clock.
+
+    It runs ahead of the real time, by which caches expire.
+    """
 
     gm: Graphmem
     who: Who
-    clock: Clock
-    password: str
+    now: datetime
     open: Session | None = None
+
+    def __post_init__(self) -> None:
+        self.gm = replace(self.gm, clock=lambda: self.now)
 
     @property
     def session(self) -> Session:
@@ -141,7 +136,7 @@ class Learner:
     async def begin(self) -> Session:
         """Open a session; one that runs is closed before."""
         await self.end()
-        _, self.open = await students.open_session(self.gm, self.who, self.password)
+        _, self.open = await students.open_session(self.gm, self.who, PASSWORD)
         return self.open
 
     async def say(self, turn: Incoming) -> TurnOutcome:
@@ -170,9 +165,9 @@ class Learner:
 
 async def learner(gm: Graphmem, name: str, institution: str = BENCH_INSTITUTION, called: str | None = None) -> Learner:
     """Enrol a student of a graphmem in this process."""
-    who, clock = Who(institution, name), Clock(gm.clock())
+    who = Who(institution, name)
     await students.enrol(gm, who, PASSWORD, called)
-    return Learner(replace(gm, clock=clock), who, clock, PASSWORD)
+    return Learner(gm, who, gm.clock())
 
 
 # A served API, and students who talk to it.

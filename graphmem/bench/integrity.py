@@ -13,7 +13,7 @@ from time import perf_counter
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import in_process, learner, show_figures
-from graphmem.bench.turn import SENTENCES, Material, import_memories, made_memories, scale_sentences
+from graphmem.bench.turn import SENTENCES, import_memories, made_memories, scale_sentences
 from graphmem.errors import SetupError
 from graphmem.model import Session
 from graphmem.progress import tracked
@@ -35,13 +35,13 @@ def measure_integrity(settings: Settings, file: Path | None) -> Figures:
     settings : Settings
     file : dialogues whose messages are the memories instead of the shipped ones
     """
-    texts = tuple(scale_sentences(file)[:SENTENCES])
+    texts = scale_sentences(file)[:SENTENCES]
 
     async def guarded(gm: Graphmem) -> Figures:
-        material, figures = Material(texts, await gm.embedder.embed(texts), ()), Figures()
+        vectors, figures = await gm.embedder.embed(texts), Figures()
         for size in GUARDED:
             session = await (await learner(gm, f"guarded-{size}")).begin()
-            made = made_memories(session, material, size)
+            made = made_memories(session, texts, vectors, size)
             await import_memories(gm.graph, session, made, gm.clock())
             taken = await _seconds(integrity.take_in(gm.graph, session, gm.clock()))
             found = await _of_guarded(gm, session, [each.memory.id for each in made[:USED]])

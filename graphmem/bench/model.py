@@ -175,7 +175,7 @@ async def _paces(gm: Graphmem, dialogue: Dialogue) -> dict[str, float]:
     """Return seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
     (watched, pupil), paces = await _watching(gm, dialogue.student), list[float]()
     for place, turn in enumerate(dialogue_turns(dialogue)):
-        incoming = replace(recorded_turn(dialogue, place, turn, pupil.clock.now), reply=None)
+        incoming = replace(recorded_turn(dialogue, place, turn, pupil.now), reply=None)
         await handle_turn(pupil.gm, pupil.session, incoming, on_token=first_word(paces))
     await pupil.end()
     timed = {"first_word": paces, "model_first_word": watched.paces}
@@ -191,10 +191,10 @@ async def _played(pupil: Learner, watched: WatchedMind, dialogue: Dialogue) -> C
     counts: Counter[str] = Counter()
     turns = dialogue_turns(dialogue)
     for place, turn in enumerate(turns):
-        pupil.clock.now += BETWEEN_TURNS
+        pupil.now += BETWEEN_TURNS
         watched.denies = False
         heard = await asyncio.to_thread(find_danger, turn.text, turn.before or "")
-        outcome = await handle_turn(pupil.gm, pupil.session, recorded_turn(dialogue, place, turn, pupil.clock.now))
+        outcome = await handle_turn(pupil.gm, pupil.session, recorded_turn(dialogue, place, turn, pupil.now))
         alarmed = outcome.concern is not None
         counts += Counter(turns=1, alarmed=alarmed)
         if heard is not None and heard.stands:

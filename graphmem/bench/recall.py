@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from statistics import fmean, median
@@ -51,28 +51,21 @@ Asked = tuple[str | None, dict[str, float]]
 """Category of a question, and by figure the share of its evidence that was found; milliseconds of recall, too."""
 
 
-@dataclass(frozen=True)
-class PlainSearch:
-    """Texts with their embeddings, and plain ways to search them."""
+def bm25(texts: Sequence[str], question: str) -> Ranks:
+    """Rank the texts that share a word with a question, by BM25 of SQLite's FTS5, with Porter's stemmer."""
+    words = dict.fromkeys(word.lower() for word in PLAIN_WORD.findall(question))
+    with closing(sqlite3.connect(":memory:")) as found:
+        found.execute("CREATE VIRTUAL TABLE said USING fts5(text, tokenize='porter unicode61')")
+        found.executemany("INSERT INTO said(rowid, text) VALUES (?, ?)", list(enumerate(texts)))
+        match = " OR ".join(f'"{word}"' for word in words)
+        rows = found.execute("SELECT rowid FROM said WHERE said MATCH ? ORDER BY bm25(said), rowid", (match,))
+        return [int(rowid) for (rowid,) in rows]
 
-    texts: tuple[str, ...]
-    vectors: Matrix
 
-    def bm25(self, question: str) -> Ranks:
-        """Rank the texts that share a word with a question, by BM25 of SQLite's FTS5, with Porter's stemmer."""
-        words = dict.fromkeys(word.lower() for word in PLAIN_WORD.findall(question))
-        with closing(sqlite3.connect(":memory:")) as found:
-            found.execute("CREATE VIRTUAL TABLE said USING fts5(text, tokenize='porter unicode61')")
-            found.executemany("INSERT INTO said(rowid, text) VALUES (?, ?)", list(enumerate(self.texts)))
-            match = " OR ".join(f'"{word}"' for word in words)
-            rows = found.execute("SELECT rowid FROM said WHERE said MATCH ? ORDER BY bm25(said), rowid", (match,))
-            return [int(rowid) for (rowid,) in rows]
-
-    async def ranks(self, embedder: Embedder, question: str) -> dict[str, Ranks]:
-        """Rank by each method, best first."""
-        (vector,) = await embedder.embed([question])
-        cosine = np.argsort(-(self.vectors @ vector), kind="stable").tolist()
-        return {"cosine": cosine, "bm25": self.bm25(question)}
+async def plain_ranks(embedder: Embedder, texts: Sequence[str], vectors: Matrix, question: str) -> dict[str, Ranks]:
+    """Rank texts by each plain method, best first."""
+    (vector,) = await embedder.embed([question])
+    return {"cosine": np.argsort(-(vectors @ vector), kind="stable").tolist(), "bm25": bm25(texts, question)}
 
 
 def _milliseconds(began: float) -> float:
@@ -116,7 +109,7 @@ async def recall_figures(gm: Graphmem, talks: Sequence[Talk]) -> Figures:
         asked += of_talk
         if of_talk:
             gold = {turn_id for question in talk.questions for turn_id in question.gold}
-            kept.append(evidence_kept(salience, np.array([turn.id in gold for turn in talk.turns]), KEPT_PERCENT))
+            kept.append(evidence_kept(salience, np.array([turn.ref in gold for turn in talk.turns]), KEPT_PERCENT))
             show_figures({f"{talk.id} recall@10": fmean(shares["recall@10"] for _, shares in of_talk)})
         await student.end()
     if not asked:
@@ -135,9 +128,7 @@ async def observed(gm: Graphmem, talk: Talk) -> Learner:
     """Return a student of whom a talk was observed turn by turn, with its memories formed."""
     student = await learner(gm, talk.id)
     await student.begin()
-    await student.observe(
-        [Observation(SourceKind.CHAT, turn.id, turn.text, turn.at, turn.speaker) for turn in talk.turns]
-    )
+    await student.observe(talk.turns)
     return student
 
 
@@ -147,18 +138,17 @@ async def shown_memories(student: Learner, question: str) -> list[Recalled]:
 
 
 async def _ask_all(student: Learner, talk: Talk) -> list[Asked]:
-    turns = {turn.id: turn for turn in talk.turns}
-    lines = tuple(f"{turn.speaker}: {turn.text}" for turn in talk.turns)
-    plain = PlainSearch(lines, await student.gm.embedder.embed(lines))
-    asked = []
+    turns = {turn.ref: turn for turn in talk.turns}
+    lines, embedder = [f"{turn.speaker}: {turn.text}" for turn in talk.turns], student.gm.embedder
+    asked, vectors = [], await embedder.embed(lines)
     for question in tracked(talk.questions, f"Asking about {talk.id}"):
         start = perf_counter()
         found = await recall(student.gm, student.session, question.text, max(CUTS))
         shares = {MILLISECONDS: _milliseconds(start)}
         shares |= {f"recall@{k}": share_found(question, turns, found[:k]) for k in CUTS}
         shares["recall_1000_tokens"] = share_found(question, turns, await shown_memories(student, question.text))
-        for method, ranks in (await plain.ranks(student.gm.embedder, question.text)).items():
-            ids = [talk.turns[place].id for place in ranks[: max(CUTS)]]
+        for method, ranks in (await plain_ranks(embedder, lines, vectors, question.text)).items():
+            ids = [talk.turns[place].ref for place in ranks[: max(CUTS)]]
             shares |= {f"{method}@{k}": len({*question.gold} & {*ids[:k]}) / len(question.gold) for k in CUTS}
         asked.append((question.category, shares))
     return asked
@@ -175,7 +165,7 @@ def _evidence_figures(asked: Sequence[Asked]) -> Figures:
 
 async def _turn_salience(student: Learner, talk: Talk) -> NDArray[np.float64]:
     """Return the salience of the most salient memory of each turn; -inf where nothing is remembered of it."""
-    scores = dict.fromkeys((turn.id for turn in talk.turns), -np.inf)
+    scores = dict.fromkeys((turn.ref for turn in talk.turns), -np.inf)
     for memory in await student.memories():
         scores |= {ref: max(scores[ref], memory.salience) for ref in scores.keys() & memory.source_refs}
     return np.array(list(scores.values()))
@@ -256,9 +246,8 @@ async def _find_sessions(
     student: Learner, lessons: Sequence[tuple[Dialogue, str]], ranks: dict[str, list[int]]
 ) -> list[float]:
     """Add the rank of each description's session by each method, from 1; return the milliseconds of each recall."""
-    texts = tuple(" ".join(said.text for said in dialogue.messages) for dialogue, _ in lessons)
-    plain, ids = PlainSearch(texts, await student.gm.embedder.embed(texts)), [dialogue.id for dialogue, _ in lessons]
-    took = []
+    texts = [" ".join(said.text for said in dialogue.messages) for dialogue, _ in lessons]
+    took, vectors, ids = [], await student.gm.embedder.embed(texts), [dialogue.id for dialogue, _ in lessons]
     asked = [(place, description) for place, (_, description) in enumerate(lessons) if description]
     for place, description in tracked(asked, f"Misconceptions of {student.who.student_id}"):
         start = perf_counter()
@@ -268,7 +257,8 @@ async def _find_sessions(
         ]
         took.append(_milliseconds(start))
         found = {"": _by_session(of_lessons, ids), "any_": _by_session(every, ids)}
-        found |= {f"{m}_": ranks for m, ranks in (await plain.ranks(student.gm.embedder, description)).items()}
+        plain = await plain_ranks(student.gm.embedder, texts, vectors, description)
+        found |= {f"{method}_": ranking for method, ranking in plain.items()}
         for method, ranking in found.items():
             # A session that a method does not find at all is as good as last.
             ranks[method].append(ranking.index(place) + 1 if place in ranking else len(lessons))

@@ -13,11 +13,10 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter
 
 from graphmem.bench import Figures
 from graphmem.bench.talks import UNDATED, above_mean, auroc, depths, exact, parsed_rows, pk, untouched, windowdiff
@@ -36,7 +35,7 @@ from graphmem.flows.findings import (
 from graphmem.language.analysis import MessageAnalysis, work_chance
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.maths.importance import distance
-from graphmem.model import NO_NAME, Author, Companion, Level, Matrix, Message, Prediction, State
+from graphmem.model import NO_NAME, Author, Companion, Level, Message, Prediction, State
 from graphmem.progress import tracked
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import SPEAKERS
@@ -66,6 +65,8 @@ SAMPLE = SAMPLES / "tiage" / "dialogues.jsonl"
 DEEP_DEVIATIONS = 0.4
 """With which TextTiling has the highest F1 on the train part of TIAGE."""
 TURN_GAP = timedelta(seconds=20)
+SegmentedTalk = tuple[list[Message], list[int]]
+"""A talk as the service holds it, and 1 for each turn with which people saw a new topic begin, else 0."""
 Found = NDArray[np.bool_]
 
 
@@ -193,32 +194,6 @@ def _places(talk: Sequence[TalkTurn]) -> list[int]:
     return [i for i, (author, _) in enumerate(talk) if author is Author.STUDENT]
 
 
-@dataclass(frozen=True)
-class TopicTurn:
-    """A turn of a talk; `shift` is 1 where people saw a new topic begin with it."""
-
-    speaker: str
-    text: str
-    shift: Literal[0, 1]
-
-
-@dataclass(frozen=True)
-class Shifting:
-    """A talk of several topics."""
-
-    turns: Annotated[tuple[TopicTurn, ...], Field(min_length=1)]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """What was said."""
-        return tuple(turn.text for turn in self.turns)
-
-    @property
-    def shifts(self) -> tuple[int, ...]:
-        """1 for each turn with which a new topic begins, else 0."""
-        return tuple(turn.shift for turn in self.turns)
-
-
 def measure_boundaries(_: Settings, file: Path | None) -> Figures:
     """Measure boundaries on a file of TIAGE, or on the sample that ships.
 
@@ -227,15 +202,18 @@ def measure_boundaries(_: Settings, file: Path | None) -> Figures:
     InvalidInput    another format, or no boundary anywhere
     """
     talks = read_segmented_talks(file or SAMPLE)
-    if not any(map(any, (talk.shifts for talk in talks))):
+    gold = [shifts for _, shifts in talks]
+    if not any(map(any, gold)):
         raise InvalidInput(f"There is no boundary in {file}: it cannot be measured.")
     encode, episodes = shipped_network(EMBEDDER_THREADS).encode, load_topic_boundaries()
-    vectors = [encode(list(talk.texts)) for talk in tracked(talks, "Embedding")]
-    messages = [talk_messages(*each) for each in zip(talks, vectors, strict=True)]
-    gold = [talk.shifts for talk in talks]
+    vectors = [encode([each.text for each in talk]) for talk, _ in tracked(talks, "Embedding")]
+    messages = [
+        [replace(each, embedding=row) for each, row in zip(talk, rows, strict=True)]
+        for (talk, _), rows in zip(talks, vectors, strict=True)
+    ]
     start = perf_counter()
     found = [_shifts(episodes, talk, ahead=True) for talk in tracked(messages, "Finding boundaries")]
-    seconds, turns = perf_counter() - start, sum(len(talk.texts) for talk in talks)
+    seconds, turns = perf_counter() - start, sum(map(len, gold))
     figures = _scores("", gold, found)
     figures |= _scores("online_", gold, [_shifts(episodes, talk, ahead=False) for talk in messages])
     figures |= _scores("texttiling_", gold, [above_mean(depths(v), DEEP_DEVIATIONS) for v in vectors])
@@ -248,21 +226,10 @@ def measure_boundaries(_: Settings, file: Path | None) -> Figures:
     }
 
 
-def talk_messages(talk: Shifting, vectors: Matrix) -> list[Message]:
-    """Return a talk as the service holds it, twenty seconds between messages; the first speaker is the student."""
-    return [
-        Message(
-            author=Author.STUDENT if turn.speaker == talk.turns[0].speaker else Author.COMPANION,
-            text=turn.text,
-            at=UNDATED + i * TURN_GAP,
-            embedding=vectors[i],
-        )
-        for i, turn in enumerate(talk.turns)
-    ]
-
-
-def read_segmented_talks(path: Path) -> list[Shifting]:
+def read_segmented_talks(path: Path) -> list[SegmentedTalk]:
     """Read talks in the format of TIAGE: `turns`, a list of `{"speaker", "text", "shift": 0 or 1}`, one talk a line.
+
+    The first speaker is the student; messages are twenty seconds apart.
 
     Raises
     ------
@@ -272,12 +239,20 @@ def read_segmented_talks(path: Path) -> list[Shifting]:
 
     Examples
     --------
-    >>> talk = read_segmented_talks(SAMPLE)[0]
-    >>> talk.texts[0], len(talk.shifts) == len(talk.texts)
+    >>> talk, shifts = read_segmented_talks(SAMPLE)[0]
+    >>> talk[0].text, len(shifts) == len(talk)
     ('hello what are doing today ?', True)
     """
-    parse = TypeAdapter(Shifting).validate_python
-    return parsed_rows(path, parse, '"turns" of speaker, text and shift, as in TIAGE, are')
+    return parsed_rows(path, _segmented, '"turns" of speaker, text and shift, as in TIAGE, are')
+
+
+def _segmented(row: dict[str, Any]) -> SegmentedTalk:
+    said = [(turn["speaker"], turn["text"], turn["shift"]) for turn in row["turns"]]
+    if not said or not all(isinstance(text, str) and shift in (0, 1) for _, text, shift in said):
+        raise ValueError("no turn, a text that is none, or another shift")
+    authors = [Author.STUDENT if speaker == said[0][0] else Author.COMPANION for speaker, *_ in said]
+    talk = [Message(authors[i], text, UNDATED + i * TURN_GAP) for i, (_, text, _) in enumerate(said)]
+    return talk, [shift for *_, shift in said]
 
 
 def _shifts(episodes: TopicBoundaryModel, talk: Sequence[Message], *, ahead: bool) -> Found:

@@ -24,7 +24,7 @@ from graphmem.errors import InvalidInput
 from graphmem.flows.findings import Senses
 from graphmem.flows.turn import Incoming
 from graphmem.llm.fallback import make_mind
-from graphmem.model import Author, Matrix, Message, Prediction, Recalled
+from graphmem.model import Author, Matrix, Message, Observation, Prediction, Recalled, SourceKind
 from graphmem.offline.exemplars import load_bank
 from graphmem.offline.mind import OfflineMind
 from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns
@@ -57,16 +57,6 @@ NARROWEST = 2
 
 
 @dataclass(frozen=True)
-class Utterance:
-    """One turn of a talk, as it is observed."""
-
-    id: str
-    speaker: str
-    text: str
-    at: datetime
-
-
-@dataclass(frozen=True)
 class EvidenceQuestion:
     """A question, the ids of the turns that hold its evidence, and its category, where the file has one."""
 
@@ -80,7 +70,7 @@ class Talk:
     """A conversation or meeting, and the questions about it."""
 
     id: str
-    turns: tuple[Utterance, ...]
+    turns: tuple[Observation, ...]
     questions: tuple[EvidenceQuestion, ...]
 
 
@@ -186,7 +176,7 @@ def _talk_of_row(row: dict[str, Any]) -> Talk:
         held = [q for q in row["qa"] if q["category"] != ADVERSARIAL]
         asked = [(q["question"], q["evidence"], f"category_{q['category']}") for q in held]
     turns = tuple(_utterances(said))
-    known = {turn.id for turn in turns}
+    known = {turn.ref for turn in turns}
     if len(known) != len(turns):
         raise ValueError("a turn id occurs twice")
     questions = []
@@ -196,7 +186,7 @@ def _talk_of_row(row: dict[str, Any]) -> Talk:
     return Talk(str(name), turns, tuple(questions))
 
 
-def _utterances(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:
+def _utterances(rows: Sequence[dict[str, Any]]) -> Iterator[Observation]:
     """Turns twenty seconds apart from the beginning of their session; empty ones are left out."""
     for (_, date), session in groupby(rows, key=lambda row: (row.get("session"), row["session_date"])):
         form = _LOCOMO_DATE if " on " in date else _BEAM_DATE
@@ -205,7 +195,8 @@ def _utterances(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:
             caption = row.get("image_caption")
             text = f"{row['text']} [shares: {caption}]" if caption else row["text"]
             if text.strip():
-                yield Utterance(str(row["id"]), row["speaker"].strip(), text.strip(), start + number * A_TURN)
+                at, speaker = start + number * A_TURN, row["speaker"].strip()
+                yield Observation(SourceKind.CHAT, str(row["id"]), text.strip(), at, speaker)
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -219,38 +210,22 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(word for word in map(str.lower, PLAIN_WORD.findall(text)) if word not in STOP_WORDS)
 
 
-def is_found(turn: Utterance, remembered: Sequence[Recalled]) -> bool:
+def is_found(turn: Observation, remembered: Sequence[Recalled]) -> bool:
     """Return whether the memories that name a turn as their source together hold half of its content words.
 
     A turn without content words is found when a memory names it.
 
     Source: spec 10, Measured by.
     """
-    own = [each.memory for each in remembered if turn.id in each.memory.source_refs]
+    own = [each.memory for each in remembered if turn.ref in each.memory.source_refs]
     words = telling_words(turn.text)
     held = words & frozenset().union(*(telling_words(f"{memory.content}\n{memory.quote or ''}") for memory in own))
     return bool(own) and len(held) >= ENOUGH_EVIDENCE * len(words)
 
 
-def share_found(question: EvidenceQuestion, turns: Mapping[str, Utterance], remembered: Sequence[Recalled]) -> float:
+def share_found(question: EvidenceQuestion, turns: Mapping[str, Observation], remembered: Sequence[Recalled]) -> float:
     """Return the share of a question's gold turns that are found."""
     return sum(is_found(turns[i], remembered) for i in question.gold) / len(question.gold)
-
-
-@dataclass(frozen=True)
-class MatchBaselines:
-    """Match rates on the same messages, but for the first ones of their dialogues; None where nothing was compared.
-
-    parrot : of the student's previous message as prediction
-    random : of a message of another dialogue
-    """
-
-    parrot: float | None
-    random: float | None
-
-    def __str__(self) -> str:
-        rates = (("the message before", self.parrot), ("a random message", self.random))
-        return ", ".join(f"{name} {rate:.0%}" for name, rate in rates if rate is not None)
 
 
 def recorded_turn(dialogue: Dialogue, place: int, turn: DialogueTurn, at: datetime) -> Incoming:
@@ -271,27 +246,26 @@ async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator
         await mind.aclose()
 
 
-async def match_baselines(gm: Graphmem, dialogues: Sequence[Dialogue], seed: int) -> MatchBaselines:
-    """Measure both baselines on some dialogues.
+async def match_baselines(gm: Graphmem, dialogues: Sequence[Dialogue], seed: int) -> dict[str, float | None]:
+    """Measure the match rates of the message before and of a random one; None where nothing was compared.
 
     Parameters
     ----------
     gm : Graphmem, whose models judge
-    dialogues : sequence of Dialogue
+    dialogues : sequence of Dialogue, whose first messages are left out
     seed : int, of the messages drawn from other dialogues
 
     Source: spec 4.
     """
     chance, texts = random.Random(seed), {d.id: [turn.text for turn in dialogue_turns(d)] for d in dialogues}
-    parrots: list[bool] = []
-    strays: list[bool] = []
+    hits: dict[str, list[bool]] = {"parrot": [], "random": []}
     for dialogue in dialogues:
         others = [text for name, said in texts.items() if name != dialogue.id for text in said]
         for before, turn in pairwise(dialogue_turns(dialogue)):
-            parrots.append(await _would_match(gm, before.text, turn))
+            hits["parrot"].append(await _would_match(gm, before.text, turn))
             if others:
-                strays.append(await _would_match(gm, chance.choice(others), turn))
-    return MatchBaselines(fmean(parrots) if parrots else None, fmean(strays) if strays else None)
+                hits["random"].append(await _would_match(gm, chance.choice(others), turn))
+    return {name: fmean(own) if own else None for name, own in hits.items()}
 
 
 async def _would_match(gm: Graphmem, predicted: str, turn: DialogueTurn) -> bool:

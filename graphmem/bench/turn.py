@@ -79,15 +79,6 @@ FURTHER_MEMORIES = 200
 TURN_SEED = 7
 
 
-@dataclass(frozen=True)
-class Material:
-    """Real sentences with their embeddings, and the questions that are asked, which are none of them."""
-
-    texts: tuple[str, ...]
-    vectors: Matrix
-    questions: tuple[str, ...]
-
-
 def measure_scale(settings: Settings, file: Path | None) -> Figures:
     """Measure p50 and p95 of a context, loading times, and the exponent of growth.
 
@@ -105,27 +96,26 @@ async def scale_figures(
 ) -> Figures:
     """Compute the figures of one student of each size; the first `asked` sentences are the questions."""
     worded = [sentence for sentence in sentences if query_words(Doc(sentence))]
-    questions, texts = tuple(worded[:asked]), tuple(worded[asked : asked + SENTENCES])
+    questions, texts = worded[:asked], worded[asked : asked + SENTENCES]
     if not texts:
         raise InvalidInput(f"More than {asked} different sentences are needed.")
-    material = Material(texts, await gm.embedder.embed(texts), questions)
-    figures: Figures = {}
+    vectors, figures = await gm.embedder.embed(texts), Figures()
     for size in sizes:
-        figures |= show_figures(await _of_size(gm, material, size))
+        session = await (await learner(gm, f"student-{size}-{perf_counter()}")).begin()
+        figures |= show_figures(await _of_size(gm, session, made_memories(session, texts, vectors, size), questions))
     if len(sizes) > 1:
         p50s = [figures[f"p50_ms@{size}"] for size in sizes]
         figures["exponent"] = float(np.polyfit(np.log(sizes), np.log(p50s), 1)[0])
     return figures
 
 
-async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
-    session = await (await learner(gm, f"student-{size}-{perf_counter()}")).begin()
-    start = perf_counter()
-    await import_memories(gm.graph, session, made_memories(session, material, size), datetime.now(UTC))
+async def _of_size(gm: Graphmem, session: Session, made: Sequence[LoadedMemory], questions: Sequence[str]) -> Figures:
+    start, size = perf_counter(), len(made)
+    await import_memories(gm.graph, session, made, datetime.now(UTC))
     stored = perf_counter()
     await open_memories(gm, session)
     loaded, seconds = perf_counter(), []
-    for question in tracked(material.questions, f"Asking {size} memories"):
+    for question in tracked(questions, f"Asking {size} memories"):
         start_question = perf_counter()
         await context.context(gm, session, question, SCALE_BUDGET, None)
         seconds.append(perf_counter() - start_question)
@@ -180,33 +170,19 @@ def _imported(held: LoadedMemory) -> New:
     return New(memory, held.vector, Span(0, len(memory.content or "")), origin)
 
 
-def varied(material: Material, size: int) -> tuple[list[str], Matrix]:
-    """Make as many different texts as wanted: the sentences, then two of them each; with vectors of length 1.
-
-    Returns
-    -------
-    texts : list of str, of length `size`
-    vectors : float32 array of shape (size, dimension)
-    """
-    chance, own = np.random.default_rng(SCALE_SEED), len(material.texts)
+def made_memories(session: Session, said: Sequence[str], vectors: Matrix, size: int) -> list[LoadedMemory]:
+    """Make memories of a student, a hundred a day: the sentences, then two of them each, with vectors of length 1."""
+    chance, own = np.random.default_rng(SCALE_SEED), len(said)
     pairs = dict.fromkeys((int(i), int(j)) for i, j in chance.integers(0, own, (2 * size, 2)))
     chosen = list(islice(pairs, max(0, size - own)))
     if own + len(chosen) < size:
         raise InvalidInput(f"{own} sentences are too few for {size} memories: name a larger file.")
-    texts = [*material.texts[:size], *(f"{material.texts[i]} {material.texts[j]}" for i, j in chosen)]
-    mixed = material.vectors[[i for i, _ in chosen]] + material.vectors[[j for _, j in chosen]]
+    texts = [*said[:size], *(f"{said[i]} {said[j]}" for i, j in chosen)]
+    mixed = vectors[[i for i, _ in chosen]] + vectors[[j for _, j in chosen]]
     mixed += chance.normal(0.0, NOISE, mixed.shape)
-    vectors = np.concatenate([material.vectors[:size], mixed])
-    unit: Matrix = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    return texts, unit
-
-
-def made_memories(session: Session, material: Material, size: int) -> list[LoadedMemory]:
-    """Make memories of a student, a hundred a day."""
-    texts, vectors = varied(material, size)
-    return [
-        _bench_memory(session, i, text, vector) for i, (text, vector) in enumerate(zip(texts, vectors, strict=True))
-    ]
+    both = np.concatenate([vectors[:size], mixed])
+    unit: Matrix = (both / np.linalg.norm(both, axis=1, keepdims=True)).astype(np.float32)
+    return [_bench_memory(session, i, *each) for i, each in enumerate(zip(texts, unit, strict=True))]
 
 
 def scale_sentences(file: Path | None) -> list[str]:
@@ -343,11 +319,11 @@ class Floor:
         """Store memories of each student, as an import brings them, in the integrity hash from the start."""
 
         async def store() -> None:
-            material = Material(tuple(said), await self.embedder.embed(said), ())
+            vectors = await self.embedder.embed(said)
             for i, talker in enumerate(tracked(talkers, "Students")):
                 session = sealing.opened_token(server_secret(settings), talker.session, datetime.now(UTC))
                 count = STUDENT_MEMORIES if i < CROWDS[0] else FURTHER_MEMORIES
-                made, now = made_memories(session, material, count), datetime.now(UTC)
+                made, now = made_memories(session, said, vectors, count), datetime.now(UTC)
                 await import_memories(self.graph, session, made, now)
                 await take_in(self.graph, session, now)
 

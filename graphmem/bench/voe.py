@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -31,15 +31,10 @@ CONVERSATION_GAP = timedelta(seconds=40)
 """Time between two messages of a recording, which does not tell."""
 STUDENTS_SIDE_BY_SIDE = 4
 """Students who talk side by side: most of their time is waiting for database or model."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A conversation as it went in both arms, turn by turn; both have the same turns."""
-
-    dialogue_id: str
-    with_memory: tuple[TurnOutcome, ...]
-    without: tuple[TurnOutcome, ...]
+Outcomes = tuple[TurnOutcome, ...]
+"""A conversation, turn by turn."""
+BothArms = tuple[Outcomes, Outcomes]
+"""A conversation as it went with memory and without; both have the same turns."""
 
 
 def run_experiment(settings: Settings, file: Path, conversations: int | None, seed: int) -> Figures:
@@ -66,10 +61,8 @@ def run_experiment(settings: Settings, file: Path, conversations: int | None, se
             # Of a measured file nothing may have been learned, also not from what takes no part.
             async with held_out(gm, dialogues) as fair:
                 pairs = await compare(fair, by_student, lambda: say(f"conversation {next(done)} of {2 * len(talks)}"))
-                found = findings(pairs)
-                baselines = await match_baselines(fair, talks, seed)
-                rates = {"rate_parrot": baselines.parrot, "rate_random": baselines.random}
-                return found | {name: rate for name, rate in rates.items() if rate is not None}
+                rates = await match_baselines(fair, talks, seed)
+                return findings(pairs) | {f"rate_{name}": rate for name, rate in rates.items() if rate is not None}
 
         # Hashing passwords is not tried here, and everything is gone at the end.
         return in_process(settings, compared, argon2_ops=1, argon2_mib=8)
@@ -113,7 +106,7 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
 
 async def compare(
     gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: Callable[[], object] = lambda: None
-) -> list[Pair]:
+) -> list[BothArms]:
     """Put every student's dialogues through `handle_turn` twice: with facts and memories recalled, and without.
 
     Parameters
@@ -126,7 +119,7 @@ async def compare(
     slots = asyncio.Semaphore(STUDENTS_SIDE_BY_SIDE)
     without = replace(gm, settings=gm.settings.model_copy(update={"facts_recalled": 0, "memories_recalled": 0}))
 
-    async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[tuple[TurnOutcome, ...]]:
+    async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[Outcomes]:
         async with slots:
             return await _life(arm, Who(institution, name), held, advance)
 
@@ -137,31 +130,28 @@ async def compare(
             for name, arm in (("with", gm), ("without", without))
         )
     )
-    dialogues = [dialogue for held in by_student.values() for dialogue in held]
-    arms = [[outcomes for life in lives[arm::2] for outcomes in life] for arm in (0, 1)]
-    return [Pair(dialogue.id, a, b) for dialogue, a, b in zip(dialogues, *arms, strict=True)]
+    with_memory, without_it = ([outcomes for life in lives[arm::2] for outcomes in life] for arm in (0, 1))
+    return list(zip(with_memory, without_it, strict=True))
 
 
-async def _life(
-    gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Callable[[], object]
-) -> list[tuple[TurnOutcome, ...]]:
+async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Callable[[], object]) -> list[Outcomes]:
     """Play one student of one arm: a session a day, everything formed before the next."""
     student, start = await learner(gm, who.student_id, who.institution), gm.clock()
-    life = list[tuple[TurnOutcome, ...]]()
+    life = list[Outcomes]()
     for day, dialogue in enumerate(held):
-        student.clock.now = start + timedelta(days=day)
+        student.now = start + timedelta(days=day)
         await student.begin()
         outcomes = []
         for i, turn in enumerate(dialogue_turns(dialogue)):
-            student.clock.now += CONVERSATION_GAP
-            outcomes.append(await student.say(recorded_turn(dialogue, i, turn, student.clock.now)))
+            student.now += CONVERSATION_GAP
+            outcomes.append(await student.say(recorded_turn(dialogue, i, turn, student.now)))
         life.append(tuple(outcomes))
         await student.end()
         advance()
     return life
 
 
-def findings(pairs: Sequence[Pair]) -> Figures:
+def findings(pairs: Sequence[BothArms]) -> Figures:
     """Compute the results of the experiment from pairs of conversations.
 
     Returns
@@ -176,10 +166,10 @@ def findings(pairs: Sequence[Pair]) -> Figures:
     ------
     InvalidInput    nothing was expected in any conversation
     """
-    pairs = [pair for pair in pairs if any(outcome.matched is not None for outcome in pair.with_memory)]
+    pairs = [pair for pair in pairs if any(outcome.matched is not None for outcome in pair[0])]
     if not pairs:
         raise InvalidInput("Nothing was expected in any conversation, so there is nothing to compare.")
-    turns = [both for pair in pairs for both in zip(pair.with_memory, pair.without, strict=True)]
+    turns = [both for pair in pairs for both in zip(*pair, strict=True)]
     count = sum(a.matched is not None for a, _ in turns)
     came = Counter((a.matched, b.matched) for a, b in turns if a.matched is not None)
     hits, hits_without = (sum(n for both, n in came.items() if both[arm]) for arm in (0, 1))

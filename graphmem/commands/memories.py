@@ -103,8 +103,10 @@ async def replay_command(
         "{handled_before} in an earlier one; {matched} of {expected} expectations came true{beside}, "
         "{facts} facts learned."
     )
-    beside = f" ({baselines} would have)" if str(baselines) else ""
-    return Printout(counts | {"baselines": asdict(baselines)}, [row.format(**counts, beside=beside)])
+    named = {"parrot": "the message before", "random": "a random message"}
+    would = [f"{named[name]} {rate:.0%}" for name, rate in baselines.items() if rate is not None]
+    beside = f" ({', '.join(would)} would have)" if would else ""
+    return Printout(counts | {"baselines": baselines}, [row.format(**counts, beside=beside)])
 
 
 def incoming_turns(dialogue: "Dialogue", end: datetime) -> "Iterator[Incoming]":

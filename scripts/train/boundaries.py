@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.bench.surprise import Shifting, read_segmented_talks
+from graphmem.bench.surprise import SegmentedTalk, read_segmented_talks
 from graphmem.bench.talks import exact, pk
 from graphmem.model import Matrix
 from graphmem.text.doc import Doc
@@ -52,8 +52,8 @@ class Part(NamedTuple):
 def make(given: Options) -> Figures:
     """Write `boundaries.npz`: of each form its weights and threshold."""
     talks = read_segmented_talks(given.data / "boundaries" / "tiage_train.jsonl")
-    every = embedded([text for talk in talks for text in talk.texts])
-    vectors = np.split(every, np.cumsum([len(talk.texts) for talk in talks])[:-1])
+    every = embedded([each.text for talk, _ in talks for each in talk])
+    vectors = np.split(every, np.cumsum([len(talk) for talk, _ in talks])[:-1])
     made, figures = dict[str, Any](), Figures()
     for form in BOUNDARY_FORMS:
         seen = part(talks, vectors, ahead=form.startswith("ahead"), full=form.endswith("full"))
@@ -65,10 +65,10 @@ def make(given: Options) -> Figures:
     return figures
 
 
-def part(talks: Sequence[Shifting], vectors: Sequence[Matrix], *, ahead: bool, full: bool) -> Part:
+def part(talks: Sequence[SegmentedTalk], vectors: Sequence[Matrix], *, ahead: bool, full: bool) -> Part:
     """Return what a form sees of talks."""
-    rows = [(k, i) for k, talk in enumerate(talks) for i in range(1, len(talk.texts) - ahead)]
-    docs = [[spoken_out(Doc(text)) for text in talk.texts] for talk in talks]
+    rows = [(k, i) for k, (talk, _) in enumerate(talks) for i in range(1, len(talk) - ahead)]
+    docs = [[spoken_out(Doc(each.text)) for each in talk] for talk, _ in talks]
     counted = [
         numbers(own, seen if full else None, range(1, len(own) - ahead), ahead=ahead)
         for own, seen in zip(docs, vectors, strict=True)
@@ -78,7 +78,7 @@ def part(talks: Sequence[Shifting], vectors: Sequence[Matrix], *, ahead: bool, f
         np.concatenate([each for each in counted if len(each)]),
         words(docs, rows, ahead=ahead),
         np.array(meant, dtype=np.float64),
-        np.array([talks[k].shifts[i] for k, i in rows]),
+        np.array([talks[k][1][i] for k, i in rows]),
         np.array([k for k, _ in rows]),
     )
 

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bench import recall, turn
-from graphmem.bench.talks import EvidenceQuestion, Utterance, is_found, read_talks, share_found
+from graphmem.bench.talks import EvidenceQuestion, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.flows.context import tentative_memory
 from graphmem.flows.session_cache import open_memories
@@ -98,7 +98,8 @@ def test_another_format_is_refused_with_its_line(locomo: Path, line: str, told: 
 
 
 def test_evidence_is_found_by_half_of_its_words_from_its_own_source_only() -> None:
-    turn = Utterance("7", "Noor", "Grey kitten Biscuit, shelter Utrecht, brother", datetime(2023, 5, 8, tzinfo=UTC))
+    said = "Grey kitten Biscuit, shelter Utrecht, brother"
+    turn = Observation(SourceKind.CHAT, "7", said, datetime(2023, 5, 8, tzinfo=UTC), "Noor")
     silent = replace(turn, id="8", text="It is.")
 
     def named(content: str, *refs: str) -> Recalled:
@@ -170,8 +171,8 @@ async def test_scale_measures_every_size(gm: Graphmem) -> None:
 
 
 async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
-    material = turn.Material(("I like horses.", "Tess plays chess."), await gm.embedder.embed(["a", "b"]), ())
-    made = turn.made_memories(ann.session, material, 3)
+    vectors = await gm.embedder.embed(["a", "b"])
+    made = turn.made_memories(ann.session, ["I like horses.", "Tess plays chess."], vectors, 3)
     made[2] = replace(made[2], memory=replace(made[2].memory, timestamp=made[1].memory.timestamp + timedelta(hours=2)))
     before = await open_memories(gm, ann.session)
     for _ in range(2):

@@ -11,7 +11,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bench.harness import PASSWORD, Learner, environment, learner
-from graphmem.bench.turn import Material, import_memories, made_memories, scale_sentences
+from graphmem.bench.turn import import_memories, made_memories, scale_sentences
 from graphmem.flows.compression import compress, list_compressions
 from graphmem.flows.context import context, recall
 from graphmem.flows.ledger import Draft, add_entry
@@ -155,11 +155,11 @@ async def test_killed_compression_leaves_graph_as_before_or_as_after(
         monkeypatch.setenv(f"GRAPHMEM_NEO4J_{name.upper()}", getattr(neo4j_access, name))
     settings = gm.settings.model_copy(update={"neo4j_uri": neo4j_access.uri})
     texts, whole = tuple(scale_sentences(None)[:40]), 0.0
-    material = Material(texts, await gm.embedder.embed(texts), ())
+    vectors = await gm.embedder.embed(texts)
     for share in (None, 0.6, 0.9):
         student = await learner(gm, f"killed-{share}")
         session = await student.begin()
-        made = made_memories(session, material, len(texts))
+        made = made_memories(session, texts, vectors, len(texts))
         await import_memories(gm.graph, session, made, gm.clock() - timedelta(days=1))
         before, start = await asked(gm, student.who, SNAPSHOT), perf_counter()
         process = started(settings, student)

@@ -14,7 +14,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bench.talks import held_out
-from graphmem.bench.voe import Pair, chosen, compare, findings
+from graphmem.bench.voe import chosen, compare, findings
 from graphmem.commands.operation import experiment_command
 from graphmem.errors import InvalidInput
 from graphmem.model import Answer, Author, MindQuestion, Prediction, Remembered, Respond
@@ -67,13 +67,12 @@ async def test_real_dialogues_go_through_both_arms_and_differ_in_memory_alone(gm
     by_student, steps = chosen(load_dialogues(MATHDIAL)[:2], None, 1), []
     async with held_out(gm, load_dialogues(MATHDIAL)) as fair:
         pairs = await compare(fair, by_student, lambda: steps.append(1))
-    assert [pair.dialogue_id for pair in pairs] == [d.id for d in load_dialogues(MATHDIAL)[:2]]
-    assert len(steps) == 2 * len(pairs)
-    for pair in pairs:
-        assert [a.matched is None for a in pair.with_memory] == [b.matched is None for b in pair.without]
-        assert not any(b.recalled_facts or b.recalled for b in pair.without)
+    assert len(steps) == 2 * len(pairs) == 4
+    for with_memory, without in pairs:
+        assert [a.matched is None for a in with_memory] == [b.matched is None for b in without]
+        assert not any(b.recalled_facts or b.recalled for b in without)
     # Of the first message of a session nothing is expected, and of a later one where the tutor asks for something.
-    assert [[reply.matched is None for reply in pair.with_memory].index(False) for pair in pairs] == [3, 2]
+    assert [[reply.matched is None for reply in with_memory].index(False) for with_memory, _ in pairs] == [3, 2]
     found = findings(pairs)
     assert found["conversations"] == 2
     # The offline mind foresees alike, whatever is remembered.
@@ -136,10 +135,10 @@ def outcome(match: float | None, *, degraded: bool = False) -> Any:
 
 def test_a_null_result_and_a_bad_one_are_told_as_they_are() -> None:
     hit, miss, first = outcome(0.9), outcome(0.2, degraded=True), outcome(None)
-    null = findings([Pair("a", (first, hit), (first, hit)), Pair("b", (first,), (first,))])
+    null = findings([((first, hit), (first, hit)), ((first,), (first,))])
     assert (null["conversations"], null["improvement"], null["p"], null["mcnemar_p"]) == (1, 0.0, 1.0, 1.0)
     assert not any(null[name] for name in ("tested", "enough", "significant", "improved", "reached"))
-    worse = findings([Pair(str(i), (hit, miss), (hit, hit)) for i in range(60)])
+    worse = findings([((hit, miss), (hit, hit))] * 60)
     assert (worse["improvement"], worse["difference"], worse["degraded"]) == (-0.5, -0.5, 60)
     assert [worse[name] for name in ("tested", "enough", "significant", "improved", "reached")] == [1, 1, 1, 0, 0]
 
@@ -178,4 +177,4 @@ async def test_the_command_prints_one_document_and_uses_a_database_of_its_own(gm
 def test_where_nothing_was_expected_there_is_nothing_to_compare() -> None:
     silent = outcome(None)
     with pytest.raises(InvalidInput, match="nothing to compare"):
-        findings([Pair("a", (silent,), (silent,))])
+        findings([((silent,), (silent,))])

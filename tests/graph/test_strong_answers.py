@@ -68,13 +68,13 @@ def _numbered(links: list[str], numbers: dict[str, str]) -> Iterator[str]:
 
 async def session(pupil: Learner, said: Json) -> list[TurnOutcome]:
     """One session of the talk."""
-    pupil.clock.now = datetime.fromisoformat(said["date"]).replace(hour=15, tzinfo=UTC)
+    pupil.now = datetime.fromisoformat(said["date"]).replace(hour=15, tzinfo=UTC)
     await pupil.begin()
     outcomes = []
     for place, message in enumerate(said["messages"], 1):
-        pupil.clock.now += timedelta(seconds=50)
+        pupil.now += timedelta(seconds=50)
         opener = said["opener"] if place == 1 else None
-        incoming = Incoming(f"{said['date']}-{place}", message["text"], pupil.clock.now, opener=opener)
+        incoming = Incoming(f"{said['date']}-{place}", message["text"], pupil.now, opener=opener)
         outcomes.append(await handle_turn(pupil.gm, pupil.session, incoming))
         assert outcomes[-1].reply == message["reply"]
         if place % MESSAGES_AT_ONCE == 0 or place == len(said["messages"]):
