@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -18,12 +17,12 @@ from shutil import copy
 from tempfile import TemporaryDirectory
 from threading import Thread
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 import typer
 
-from graphmem.commands.frame import new_file, unlocked
+from graphmem.commands.frame import counts_in_words, new_file, unlocked
 from graphmem.errors import GraphmemError, InvalidInput, SetupError
 from graphmem.flows.transfer import export_student
 from graphmem.jobs.runner import run_jobs
@@ -34,23 +33,18 @@ from graphmem.progress import Say, spoken
 from graphmem.runtime import open_graph, open_graphmem
 from graphmem.settings import Settings
 from graphmem.store import backups, queries, schema
-from graphmem.store.backups import BackupRecord, Held, record_line, record_of, write_copy
+from graphmem.store.backups import BackupRecord, record_line, record_of, write_copy
 
 FORMAT, FORMAT_VERSION = "graphmem-backup", 1
 STATEMENT_SECONDS = 600.0
 """Seconds that one statement may take: a large student is read at once."""
 
 
-@dataclass(frozen=True)
-class BackupReport:
-    """How much a backup holds."""
-
-    students: int
-    nodes: int
-    edges: int
+Counts = dict[str, int]
+"""How many `students`, `nodes` and `edges` a backup holds."""
 
 
-async def backup(settings: Settings, file: Path, say: Say) -> BackupReport:
+async def backup(settings: Settings, file: Path, say: Say) -> Counts:
     """Write everything of a database to a new file that only its owner can read, while turns go on.
 
     Each student is read at one moment. What was acknowledged before the backup began is in it; what comes meanwhile
@@ -62,47 +56,38 @@ async def backup(settings: Settings, file: Path, say: Say) -> BackupReport:
     Unavailable     Neo4j does not answer; then there is no file
     """
     with new_file(file, "wb") as raw, gzip.open(raw, "wb", compresslevel=1) as out:
-        return await _write_records(settings, _Lines(out), say)
+        return await _write_records(settings, out, say)
 
 
-class _Lines:
-    """Lines of JSON with a digest of all of them."""
+async def _write_records(settings: Settings, out: IO[bytes], say: Say) -> Counts:
+    digest, counts = sha256(), {"students": 0, "nodes": 0, "edges": 0}
 
-    def __init__(self, out: Any) -> None:
-        self._out, self.digest = out, sha256()
+    def write(*records: BackupRecord) -> None:
+        for record in records:
+            line = record_line(record)
+            digest.update(line)
+            out.write(line)
+            counts["nodes"] += "node" in record
+            counts["edges"] += "edge" in record
 
-    def write(self, record: BackupRecord) -> None:
-        line = record_line(record)
-        self.digest.update(line)
-        self._out.write(line)
-
-
-async def _write_records(settings: Settings, lines: _Lines, say: Say) -> BackupReport:
-    nodes = edges = students = 0
     async with open_graph(settings.model_copy(update={"neo4j_timeout": STATEMENT_SECONDS}), say) as graph:
-        held = await backups.find_held(graph)
+        if not (held := await schema.find_held(graph)):
+            raise SetupError("This database holds nothing of graphmem: there is nothing to back up.")
         began = datetime.now(UTC).isoformat()
-        lines.write({"format": FORMAT, "version": FORMAT_VERSION, "began_at": began, "schema": asdict(held)})
+        write({"format": FORMAT, "version": FORMAT_VERSION, "began_at": began, "schema": held})
         async for record in backups.read_shared(graph):
-            lines.write(record)
-            nodes, edges = nodes + ("node" in record), edges + ("edge" in record)
+            write(record)
         async for who in backups.read_students(graph):
-            found = await backups.read_student(graph, who)
-            if not found:
-                continue
-            students += 1
-            lines.write({"student": [who.institution, who.student_id]})
-            for record in found:
-                lines.write(record)
-                nodes, edges = nodes + ("node" in record), edges + ("edge" in record)
-            if not students % 100:
-                say(f"{students} students")
-    report = BackupReport(students, nodes, edges)
-    lines.write({"end": asdict(report) | {"sha256": lines.digest.hexdigest()}})
-    return report
+            if found := await backups.read_student(graph, who):
+                write({"student": [who.institution, who.student_id]}, *found)
+                counts["students"] += 1
+                if not counts["students"] % 100:
+                    say(f"{counts['students']} students")
+    write({"end": counts | {"sha256": digest.hexdigest()}})
+    return counts
 
 
-async def restore(settings: Settings, file: Path, say: Say) -> BackupReport:
+async def restore(settings: Settings, file: Path, say: Say) -> Counts:
     """Make a database of a backup, in an empty one; what was cut short is begun again by the next call.
 
     The file is read twice: checked first, so that nothing is restored of one that is not whole.
@@ -113,33 +98,29 @@ async def restore(settings: Settings, file: Path, say: Say) -> BackupReport:
     Conflict        the database is not empty, or something wrote to it meanwhile
     """
     held, wanted = _checked_file(file)
-    if held.version > schema.SCHEMA_VERSION:
+    if held["version"] > schema.SCHEMA_VERSION:
         raise InvalidInput(
-            f"This backup has schema version {held.version}, this graphmem knows {schema.SCHEMA_VERSION}: "
+            f"This backup has schema version {held['version']}, this graphmem knows {schema.SCHEMA_VERSION}: "
             "install a newer graphmem."
         )
-    element: dict[str, str] = {}
-    shared: dict[str, str] | None = None
-    students = 0
+    units, shared = _units(file), dict[str, str]()
     async with open_graph(settings.model_copy(update={"neo4j_timeout": STATEMENT_SECONDS}), say) as graph:
         await schema.check_server(graph)
         await backups.begin_restore(graph, held, datetime.now(UTC))
-        for unit in _units(file):
-            await backups.create_records(graph, unit, element)
+        await backups.create_records(graph, next(units), shared)
+        for students, unit in enumerate(units, 1):
             # Students lead to what is shared, and not to each other.
-            shared = dict(element) if shared is None else shared
-            element = dict(shared)
-            students += 1
+            await backups.create_records(graph, unit, dict(shared))
             if not students % 100:
-                say(f"{students} of {wanted.students} students")
-        nodes, edges = await backups.finish_restore(graph)
-    found = BackupReport(wanted.students, nodes, edges)
-    if found != wanted:
-        raise GraphmemError(f"The restored database holds {nodes} nodes and {edges} edges, the backup {wanted}.")
-    return found
+                say(f"{students} of {wanted['students']} students")
+        found = await backups.finish_restore(graph)
+    if not found.items() <= wanted.items():
+        there, missed = counts_in_words(found), counts_in_words(wanted)
+        raise GraphmemError(f"The restored database holds {there}, the backup {missed}.")
+    return wanted
 
 
-def _checked_file(file: Path) -> tuple[Held, BackupReport]:
+def _checked_file(file: Path) -> tuple[dict[str, Any], Counts]:
     """Return what a backup says of itself, once all of it was read and found to be whole."""
     digest, last = sha256(), None
     wrong = InvalidInput(f"{file.name} is no backup of graphmem, or was cut short.")
@@ -155,7 +136,7 @@ def _checked_file(file: Path) -> tuple[Held, BackupReport]:
                 last = line
         end = json.loads(last or b"{}")["end"]
         if end.pop("sha256") == digest.hexdigest():
-            return Held(**head["schema"]), BackupReport(**end)
+            return head["schema"], end
     raise wrong
 
 

