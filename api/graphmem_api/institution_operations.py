@@ -9,13 +9,13 @@ from strawberry.scalars import JSON
 from graphmem.errors import InvalidInput
 from graphmem.flows.analysis import analyse, declared, list_queries
 from graphmem.flows.ledger import wellbeing
-from graphmem.flows.overlay import OverlayPage, reveal, set_attitude
+from graphmem.flows.overlay import OverlayPage, reveal
 from graphmem.flows.students import erase_student
 from graphmem.flows.transfer import ImportedStudent, export_text, import_student
 from graphmem.flows.world import ConceptPage, find_concept, import_world, list_concepts
 from graphmem.jobs.health import list_jobs, retry_job, spent, student_of_job
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import MAIN_WORLD, Concept, Erased, Imported, Job, JobState, Known, Role, Usage, WorldEdge
+from graphmem.model import MAIN_WORLD, Concept, Erased, Imported, Job, JobState, Role, Usage, WorldEdge
 from graphmem_api.access import Info, allowed, in_running_session, of_student, running_session_to_read, student_in_reach
 from graphmem_api.mapper import ID, NONE_USED
 from graphmem_api.types import (
@@ -32,8 +32,8 @@ NO_EDGES: list[WorldEdge] = []
 
 
 @strawberry.type
-class WorldQuery:
-    """Queries of the institution's concepts."""
+class InstitutionQuery:
+    """Queries of the institution's concepts, of analyses, wellbeing, background work and its cost."""
 
     @strawberry.field
     async def concept(self, info: Info, id: ID) -> Concept | None:
@@ -65,87 +65,6 @@ class WorldQuery:
         caller = allowed(info, Role.APP, Role.TEACHER, Role.ANALYST, Role.ADMIN)
         most = 20 if first is None else first
         return await list_concepts(info.context.gm, caller.institution, search, domain, most, after)
-
-
-@strawberry.type
-class AttitudeMutation:
-    """Mutation of what a student thinks of a concept."""
-
-    @strawberry.mutation
-    async def set_attitude(
-        self,
-        info: Info,
-        student_id: ID,
-        concept_id: ID,
-        attitude: float | None = None,
-        familiarity: float | None = None,
-        notes: str | None = None,
-    ) -> Known:
-        """Set what a student thinks of a known concept and how well it is known; null leaves what is there.
-
-        Parameters
-        ----------
-        concept_id : Id of a concept that the student knows.
-        attitude : How the student feels about it, -1 to 1.
-        familiarity : How well the student knows it, 0 to 1.
-        notes : Notes, 1 to 2,000 characters; sealed.
-        """
-        session, gm = await in_running_session(info, student_id), info.context.gm
-        return await set_attitude(gm, session, concept_id, attitude, familiarity, notes)
-
-
-@strawberry.type
-class WorldMutation:
-    """Mutations of the world, and of how much of it a student knows."""
-
-    @strawberry.mutation
-    async def import_world(
-        self,
-        info: Info,
-        concepts: Annotated[list[Concept], strawberry.argument(graphql_type=list[ConceptInput])],
-        edges: Annotated[list[WorldEdge], strawberry.argument(graphql_type=list[WorldEdgeInput])] = NO_EDGES,
-        world: str | None = MAIN_WORLD,
-        replace: bool | None = False,
-    ) -> Imported:
-        """Add concepts and edges to the institution's world, or change those of the same ids. All is checked first;
-        where anything is wrong every fault is named and nothing is imported. Safe to repeat.
-
-        Parameters
-        ----------
-        concepts : Concepts.
-        edges : Edges between these or known concepts, without a cycle.
-        world : Name of the world that they belong to.
-        replace : Whether what this world has beside them is removed.
-        """
-        caller, draft = allowed(info, Role.ADMIN), draft_of(concepts, edges)
-        name = MAIN_WORLD if world is None else world
-        gm = info.context.gm
-        return await import_world(gm, caller.institution, draft, name=name, replace=bool(replace))
-
-    @strawberry.mutation
-    async def reveal(
-        self,
-        info: Info,
-        student_id: ID,
-        concept_ids: list[ID],
-        edge_ids: list[ID] | None = NONE_USED,
-        through_grade: int | None = None,
-    ) -> OverlayPage:
-        """Put concepts, and edges between known ones, into what a student knows.
-
-        Parameters
-        ----------
-        concept_ids : Ids of concepts, at most 200.
-        edge_ids : Ids of edges of the world, at most 200.
-        through_grade : All of this and lower grades as well, 1 to 20.
-        """
-        session, gm = await in_running_session(info, student_id), info.context.gm
-        return await reveal(gm, session, concept_ids, edge_ids or (), through_grade=through_grade)
-
-
-@strawberry.type
-class UpkeepQuery:
-    """Queries of analyses, wellbeing, background work and its cost."""
 
     @strawberry.field
     async def analyses(self, info: Info) -> list[AnalysisQueryType]:
@@ -223,8 +142,8 @@ class UpkeepQuery:
 
 
 @strawberry.type
-class TransferMutation:
-    """Mutations that take a student out of a graphmem and into another."""
+class InstitutionMutation:
+    """Mutations that take students in and out, fill the world, erase a student, start a dead job again."""
 
     @strawberry.mutation
     async def export_student(self, info: Info, student_id: ID) -> str:
@@ -250,10 +169,49 @@ class TransferMutation:
         who, gm = of_student(info, id, Role.ADMIN), info.context.gm
         return await import_student(gm, who, password, document, skip_unknown=bool(skip_unknown))
 
+    @strawberry.mutation
+    async def import_world(
+        self,
+        info: Info,
+        concepts: Annotated[list[Concept], strawberry.argument(graphql_type=list[ConceptInput])],
+        edges: Annotated[list[WorldEdge], strawberry.argument(graphql_type=list[WorldEdgeInput])] = NO_EDGES,
+        world: str | None = MAIN_WORLD,
+        replace: bool | None = False,
+    ) -> Imported:
+        """Add concepts and edges to the institution's world, or change those of the same ids. All is checked first;
+        where anything is wrong every fault is named and nothing is imported. Safe to repeat.
 
-@strawberry.type
-class UpkeepMutation:
-    """Mutations that erase a student or start a dead job again."""
+        Parameters
+        ----------
+        concepts : Concepts.
+        edges : Edges between these or known concepts, without a cycle.
+        world : Name of the world that they belong to.
+        replace : Whether what this world has beside them is removed.
+        """
+        caller, draft = allowed(info, Role.ADMIN), draft_of(concepts, edges)
+        name = MAIN_WORLD if world is None else world
+        gm = info.context.gm
+        return await import_world(gm, caller.institution, draft, name=name, replace=bool(replace))
+
+    @strawberry.mutation
+    async def reveal(
+        self,
+        info: Info,
+        student_id: ID,
+        concept_ids: list[ID],
+        edge_ids: list[ID] | None = NONE_USED,
+        through_grade: int | None = None,
+    ) -> OverlayPage:
+        """Put concepts, and edges between known ones, into what a student knows.
+
+        Parameters
+        ----------
+        concept_ids : Ids of concepts, at most 200.
+        edge_ids : Ids of edges of the world, at most 200.
+        through_grade : All of this and lower grades as well, 1 to 20.
+        """
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return await reveal(gm, session, concept_ids, edge_ids or (), through_grade=through_grade)
 
     @strawberry.mutation
     async def erase_student(self, info: Info, student_id: ID) -> Erased:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from enum import Enum
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import strawberry
@@ -43,102 +43,92 @@ class Shown(Generic[M]):
         return getattr(self.value, name)
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What the schema shows of a dataclass whose fields are documented, where it is not simply all of it.
+def expose(source: type, name: str = "", *, on: type | None = None, **shape: Any) -> None:
+    """Make a dataclass a type of the schema; resolvers are annotated with it, and return it as it is.
 
+    Parameters
+    ----------
+    source : type, the dataclass
     name : of the GraphQL type; empty: as the class
+    on : the type in its place, a subclass of `Shown` with fields of its own, which may replace those of the dataclass
+    shape : what is shown where that is not simply all of it, see `_fields_of`
+    """
+    own = {name: each for name, each in vars(on).items() if isinstance(each, StrawberryField)} if on else {}
+    found = {each.python_name: each for each in _fields_of(source, **shape)}
+    for field, each in own.items():
+        each.python_name, each.origin = field, on
+        if field in found:
+            each.graphql_name = found[field].graphql_name
+            each.description = each.description or found[field].description
+    _define(on or source, name or source.__name__, list((found | own).values()))
+
+
+def _fields_of(
+    source: type,
+    *,
+    given: bool = False,
+    hidden: Sequence[str] = (),
+    renamed: Mapping[str, str] = MappingProxyType({}),
+    properties: Sequence[str] = (),
+    ids: Sequence[str] = (),
+    nullable: Sequence[str] = (),
+) -> list[StrawberryField]:
+    """Return the fields of the GraphQL type of a dataclass whose fields are documented.
+
+    Parameters
+    ----------
+    source : type, the dataclass
+    given : it is an input, in which what has a default may miss
     hidden : fields that are left out
     renamed : GraphQL names, by field
     properties : names of properties that are shown as well; their docstrings are the descriptions
     ids : fields of text that are ids, although their names do not end with `id` or `ids`
     nullable : fields that may be null in the schema, although they never are None
     """
+    hints, described = get_type_hints(source), attributes_of(source)
+    found = {f.name: described[f.name] for f in fields(source) if f.name in described and f.name not in hidden}
+    for name in properties:
+        getter = getattr(source, name).fget
+        hints[name], found[name] = get_type_hints(getter)["return"], docstring_summary(getter)
+    defaults = {f.name: _default(f) for f in fields(source) if given}
 
-    name: str = ""
-    hidden: Sequence[str] = ()
-    renamed: Mapping[str, str] | None = None
-    properties: Sequence[str] = ()
-    ids: Sequence[str] = ()
-    nullable: Sequence[str] = ()
+    def annotation(name: str) -> StrawberryAnnotation:
+        hint = _shown_hint(hints[name], is_id=name in ids or re.search(r"(^|_)ids?$", name) is not None)
+        return StrawberryAnnotation(hint | None if name in nullable or defaults.get(name) else hint)
 
-    def fields_of(self, source: type, *, given: bool = False) -> list[StrawberryField]:
-        """Return the fields of the GraphQL type of a dataclass; where it is `given`, what has a default may miss."""
-        hints = get_type_hints(source)
-        described = attributes_of(source)
-        found = {f.name: described[f.name] for f in fields(source) if f.name in described}
-        for name in self.properties:
-            getter = getattr(source, name).fget
-            hints[name], found[name] = get_type_hints(getter)["return"], docstring_summary(getter)
-        defaults = {f.name: _default(f) for f in fields(source) if given}
-
-        def annotation(name: str) -> StrawberryAnnotation:
-            optional = name in self.nullable or defaults.get(name)
-            hint = self._hint(name, hints[name])
-            return StrawberryAnnotation(hint | None if optional else hint)
-
-        return [
-            StrawberryField(
-                name,
-                (self.renamed or {}).get(name),
-                annotation(name),
-                source,
-                description=description,
-                **defaults.get(name, {}),
-            )
-            for name, description in found.items()
-            if name not in self.hidden
-        ]
-
-    def _hint(self, name: str, hint: Any) -> Any:
-        """Return the annotation that Strawberry takes for a type of the model."""
-        if get_origin(hint) in (Union, UnionType):
-            return Union[tuple(self._hint(name, each) for each in get_args(hint))]  # noqa: UP007
-        if get_origin(hint) is tuple:
-            return list[self._hint(name, get_args(hint)[0])]  # type: ignore[misc]
-        if hint is str and (name in self.ids or re.search(r"(^|_)ids?$", name)):
-            return strawberry.ID
-        # An enum without descriptions is text.
-        return str if isinstance(hint, type) and issubclass(hint, Enum) and not issubclass(hint, Word) else hint
+    return [
+        StrawberryField(name, renamed.get(name), annotation(name), source, description=told, **defaults.get(name, {}))
+        for name, told in found.items()
+    ]
 
 
-WHOLE = Shape()
+def _shown_hint(hint: Any, *, is_id: bool) -> Any:
+    """Return the annotation that Strawberry takes for a type of the model."""
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple(_shown_hint(each, is_id=is_id) for each in get_args(hint))]  # noqa: UP007
+    if get_origin(hint) is tuple:
+        return list[_shown_hint(get_args(hint)[0], is_id=is_id)]  # type: ignore[misc]
+    if hint is str and is_id:
+        return strawberry.ID
+    # An enum without descriptions is text.
+    return str if isinstance(hint, type) and issubclass(hint, Enum) and not issubclass(hint, Word) else hint
 
 
-def expose(source: type, shape: Shape = WHOLE, *, on: type | None = None) -> None:
-    """Make a dataclass a type of the schema; resolvers are annotated with it, and return it as it is.
-
-    Parameters
-    ----------
-    source : type, the dataclass
-    shape : Shape
-    on : the type in its place, a subclass of `Shown` with fields of its own, which may replace those of the dataclass
-    """
-    own = {name: each for name, each in vars(on).items() if isinstance(each, StrawberryField)} if on else {}
-    found = {each.python_name: each for each in shape.fields_of(source)}
-    for name, each in own.items():
-        each.python_name, each.origin = name, on
-        if name in found:
-            each.graphql_name = found[name].graphql_name
-            each.description = each.description or found[name].description
-    _define(on or source, shape.name or source.__name__, list((found | own).values()))
-
-
-def shows(source: type, shape: Shape = WHOLE) -> Callable[[C], C]:
+def shows(source: type, name: str = "", **shape: Any) -> Callable[[C], C]:
     """Return the decorator of a subclass of `Shown` that is the GraphQL type of a dataclass, with more fields."""
 
     def exposed(target: C) -> C:
-        expose(source, shape, on=target)
+        expose(source, name, on=target, **shape)
         return target
 
     return exposed
 
 
-def taken(source: type, shape: Shape = Shape()) -> Callable[[C], C]:
+def taken(source: type, **shape: Any) -> Callable[[C], C]:
     """Return the decorator of the class that names the GraphQL input of a dataclass; resolvers get the dataclass."""
 
     def of_input(target: C) -> C:
-        found = shape.fields_of(source, given=True)
+        found = _fields_of(source, given=True, **shape)
 
         def value(_: type, given: Mapping[str, Any], context: InputContext) -> Any:
             """Return the dataclass of an input; null is the default, a list is a tuple."""

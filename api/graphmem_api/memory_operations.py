@@ -12,13 +12,14 @@ from graphmem.errors import NotFound
 from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
 from graphmem.flows.ledger import Draft, add_entry, correct_concern, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory, memory_events
+from graphmem.flows.overlay import set_attitude
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.uncertainty import check_action, correct_memory, reconcile, resolve_uncertainty, undo_resolution
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.runner import compress_within_budget
 from graphmem.jobs.webhooks import start_notices
-from graphmem.model import Compression, Erased, MemoryEvent, Resolution, Role, Session, Verdict
+from graphmem.model import Compression, Erased, Known, MemoryEvent, Resolution, Role, Session, Verdict
 from graphmem.validation import checked_id
 from graphmem_api.access import Info, in_running_session, in_session, of_student, session_to_read
 from graphmem_api.mapper import ID
@@ -44,7 +45,7 @@ class MemoryQuery:
 
 @strawberry.type
 class MemoryMutation:
-    """Mutations of the ledger, of memories and doubts about them, of what surprises and concerns led to."""
+    """Mutations of the ledger, memories, doubts, surprises, concerns and attitudes; what is forgotten for good."""
 
     @strawberry.mutation
     async def add_ledger_entry(
@@ -208,10 +209,27 @@ class MemoryMutation:
         session = await in_running_session(info, student_id)
         return await compress_within_budget(info.context.gm, session, to=to, preview=bool(preview))
 
+    @strawberry.mutation
+    async def set_attitude(
+        self,
+        info: Info,
+        student_id: ID,
+        concept_id: ID,
+        attitude: float | None = None,
+        familiarity: float | None = None,
+        notes: str | None = None,
+    ) -> Known:
+        """Set what a student thinks of a known concept and how well it is known; null leaves what is there.
 
-@strawberry.type
-class ForgettingMutation:
-    """Mutations that delete some of what is remembered, for good."""
+        Parameters
+        ----------
+        concept_id : Id of a concept that the student knows.
+        attitude : How the student feels about it, -1 to 1.
+        familiarity : How well the student knows it, 0 to 1.
+        notes : Notes, 1 to 2,000 characters; sealed.
+        """
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return await set_attitude(gm, session, concept_id, attitude, familiarity, notes)
 
     @strawberry.mutation
     async def delete_ledger_entry(self, info: Info, student_id: ID, id: ID) -> bool:

@@ -1,8 +1,8 @@
 """GraphiQL, the page for people and the download of an export; the pages load nothing from anywhere else."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 from graphql import GraphQLError
@@ -84,13 +84,6 @@ def people_routes() -> list[BaseRoute]:
     return [Route("/", _people_page), Mount("/people", _Assets(_PEOPLE, _PEOPLE_HEADERS))]
 
 
-@dataclass(frozen=True)
-class PlainInfo:
-    """Stands for GraphQL's info where a request is not of GraphQL."""
-
-    context: RequestContext
-
-
 def export_route(gm: Graphmem) -> Route:
     """The route. It takes the headers that `exportStudent` takes; a document that was cut short is no whole JSON."""
 
@@ -98,7 +91,7 @@ def export_route(gm: Graphmem) -> Route:
         context = RequestContext(gm)
         context.request = request
         await context.look_up_caller()
-        info = cast(Info, PlainInfo(context))
+        info = cast(Info, SimpleNamespace(context=context))
         try:
             session = await in_running_session(info, request.path_params["student"])
             await run_jobs(gm, session)

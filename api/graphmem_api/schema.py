@@ -18,17 +18,10 @@ from graphmem.store.graph import bookmarked
 from graphmem_api import student, types
 from graphmem_api.access import RequestContext, check_request
 from graphmem_api.errors import code
-from graphmem_api.institution_operations import (
-    AttitudeMutation,
-    TransferMutation,
-    UpkeepMutation,
-    UpkeepQuery,
-    WorldMutation,
-    WorldQuery,
-)
+from graphmem_api.institution_operations import InstitutionMutation, InstitutionQuery
 from graphmem_api.limits import CachedParsing, LimitedValidation, MarkingExecution, veil
 from graphmem_api.mapper import describe
-from graphmem_api.memory_operations import ForgettingMutation, MemoryMutation, MemoryQuery, MemorySubscription
+from graphmem_api.memory_operations import MemoryMutation, MemoryQuery, MemorySubscription
 from graphmem_api.student_operations import StudentMutation, StudentQuery
 from graphmem_api.turn_operations import TurnMutation, TurnSubscription
 
@@ -47,21 +40,12 @@ QUERY_DEPTH = 12
 
 # The order of bases is the order of fields in the schema.
 @strawberry.type
-class Query(StudentQuery, MemoryQuery, WorldQuery, UpkeepQuery):
+class Query(StudentQuery, MemoryQuery, InstitutionQuery):
     """Queries: operations that read data."""
 
 
 @strawberry.type
-class Mutation(
-    StudentMutation,
-    TurnMutation,
-    MemoryMutation,
-    AttitudeMutation,
-    ForgettingMutation,
-    TransferMutation,
-    WorldMutation,
-    UpkeepMutation,
-):
+class Mutation(StudentMutation, TurnMutation, MemoryMutation, InstitutionMutation):
     """Mutations: operations that change data."""
 
 

@@ -21,7 +21,7 @@ from graphmem.jobs.health import count_jobs
 from graphmem.search.scoring import gravity_now
 from graphmem.store.memories import Filter
 from graphmem_api.access import Info, in_session
-from graphmem_api.mapper import ID, Shape, Shown, expose, shows, taken
+from graphmem_api.mapper import ID, Shown, expose, shows, taken
 
 NOT_SHOWN = (
     "before",
@@ -36,43 +36,30 @@ NOT_SHOWN = (
 )
 """Fields of a memory that only the service needs."""
 
-expose(model.Source, Shape(nullable=["ref"]))
-expose(model.Edge)
-expose(model.NamedEntity, Shape("Entity"))
-expose(model.Revision, Shape("BeliefUpdate"))
-expose(model.SurpriseAction, Shape(nullable=["episode_ids", "questions"]))
-expose(model.SurpriseResponse, Shape(renamed={"revisions": "beliefUpdates"}))
-expose(model.Question)
-expose(model.RelationshipSide)
-expose(model.Attention)
-expose(model.Prediction)
-expose(model.RecalledTurn)
-expose(model.Job, Shape(hidden=["id"], renamed={"ref": "id"}, properties=["ref"], ids=["ref"]))
-expose(model.PromptUsage)
-expose(model.Usage)
-expose(model.ServiceToken)
-expose(model.Erased)
-expose(model.ModalityLoss, Shape("Loss"))
-expose(model.Compression)
-expose(model.Concern, Shape(properties=["person_should_look"]))
-expose(model.WellbeingWeek)
-expose(model.Integrity, Shape(ids=["altered", "removed", "added"]))
-expose(model.Companion, Shape(hidden=["tolerance"]))
-expose(model.StudentSummary)
-expose(model.MemoryEvent)
-expose(model.Concept)
-expose(model.Known)
-expose(model.ConceptProgress, Shape("Progress", ids=["evidence"]))
-expose(model.Imported)
-expose(world.ConceptPage)
-expose(overlay.OverlayPage)
-expose(overlay.ProgressPage)
-expose(students.StudentPage)
-expose(ImportedStudent, Shape(properties=["student_id"]))
-expose(context.ContextMessage)
+WHOLE = (
+    *(model.Edge, model.Question, model.RelationshipSide, model.Attention, model.Prediction, model.RecalledTurn),
+    *(model.PromptUsage, model.Usage, model.ServiceToken, model.Erased, model.Compression, model.WellbeingWeek),
+    *(model.StudentSummary, model.MemoryEvent, model.Concept, model.Known, model.Imported, world.ConceptPage),
+    *(overlay.OverlayPage, overlay.ProgressPage, students.StudentPage, context.ContextMessage),
+)
+"""Classes of which the schema shows every field."""
+for _each in WHOLE:
+    expose(_each)
+expose(model.Source, nullable=["ref"])
+expose(model.NamedEntity, "Entity")
+expose(model.Revision, "BeliefUpdate")
+expose(model.SurpriseAction, nullable=["episode_ids", "questions"])
+expose(model.SurpriseResponse, renamed={"revisions": "beliefUpdates"})
+expose(model.Job, hidden=["id"], renamed={"ref": "id"}, properties=["ref"], ids=["ref"])
+expose(model.ModalityLoss, "Loss")
+expose(model.Concern, properties=["person_should_look"])
+expose(model.Integrity, ids=["altered", "removed", "added"])
+expose(model.Companion, hidden=["tolerance"])
+expose(model.ConceptProgress, "Progress", ids=["evidence"])
+expose(ImportedStudent, properties=["student_id"])
 
 
-@shows(model.Memory, Shape(hidden=NOT_SHOWN))
+@shows(model.Memory, hidden=NOT_SHOWN)
 class MemoryType(Shown[model.Memory]):
     """Something remembered; gravity is of now."""
 
@@ -149,10 +136,8 @@ class RecalledType(Shown[model.Recalled]):
 
 @shows(
     model.Uncertainty,
-    Shape(
-        hidden=["a_id", "b_id", "last_surfaced_at"],
-        renamed={"detail": "resolutionDetail", "a_edge": "aRelationship", "b_edge": "bRelationship"},
-    ),
+    hidden=["a_id", "b_id", "last_surfaced_at"],
+    renamed={"detail": "resolutionDetail", "a_edge": "aRelationship", "b_edge": "bRelationship"},
 )
 class DoubtType(Shown[model.Uncertainty]):
     """A doubt about one memory, or between two.
@@ -180,7 +165,7 @@ async def shown_uncertainties(
     return [DoubtType(who, doubt, held) for doubt in doubts if doubt.a_id in held]
 
 
-@shows(model.Fact, Shape(hidden=["seq"]))
+@shows(model.Fact, hidden=["seq"])
 class FactType(Shown[model.Fact]):
     """Fact learned from a violated expectation.
 
@@ -193,7 +178,7 @@ class FactType(Shown[model.Fact]):
         return list(self.beside or ())
 
 
-@shows(model.LedgerEntry, Shape(hidden=["settled_at", "note"], nullable=["triggers", "trigger_entities"]))
+@shows(model.LedgerEntry, hidden=["settled_at", "note"], nullable=["triggers", "trigger_entities"])
 class LedgerEntryType(Shown[model.LedgerEntry]):
     """Entry of the ledger of information that must not be forgotten.
 
@@ -228,7 +213,7 @@ class ContextType(Shown[context.Context]):
         return await shown_uncertainties(info.context.gm, session, session, self.value.weave)
 
 
-@shows(model.ActionAdvice, Shape("ActionCheck", renamed={"warning": "reliabilityWarning"}))
+@shows(model.ActionAdvice, "ActionCheck", renamed={"warning": "reliabilityWarning"})
 class ActionCheckType(Shown[model.ActionAdvice]):
     """Advice on an action that rests on memories.
 
@@ -240,7 +225,7 @@ class ActionCheckType(Shown[model.ActionAdvice]):
         return [MemoryType(self.who, each) for each in self.beside]
 
 
-@shows(model.Wellbeing, Shape(renamed={"open_concerns": "openThreats"}, properties=["flag"]))
+@shows(model.Wellbeing, renamed={"open_concerns": "openThreats"}, properties=["flag"])
 class WellbeingType(Shown[model.Wellbeing]):
     """Wellbeing of a student without anything that was said: counts, means, and concerns."""
 
@@ -250,7 +235,7 @@ class WellbeingType(Shown[model.Wellbeing]):
         return ID(self.who.student_id)
 
 
-@shows(model.TurnOutcome, Shape("Turn", renamed={"fact": "learnedFact"}))
+@shows(model.TurnOutcome, "Turn", renamed={"fact": "learnedFact"})
 class TurnType(Shown[model.TurnOutcome]):
     """A message answered: what was expected, how surprising it was, what was learned and recalled."""
 

@@ -11,7 +11,7 @@ import pytest
 import strawberry
 
 from graphmem.model import Role, Verdict, Who
-from graphmem_api.mapper import Shape, Shown, expose, shows, taken
+from graphmem_api.mapper import Shown, expose, shows, taken
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,10 +51,10 @@ class Twig:
     """Length, 0 or more."""
 
 
-expose(Leaf, Shape("Blade", renamed={"sap": "juice"}, properties=["green"], ids=["twins"], nullable=["tree_ids"]))
+expose(Leaf, "Blade", renamed={"sap": "juice"}, properties=["green"], ids=["twins"], nullable=["tree_ids"])
 
 
-@shows(Twig, Shape(renamed={"length": "cm"}))
+@shows(Twig, renamed={"length": "cm"})
 class ShownTwig(Shown[Twig]):
     """Twig of a student."""
 
@@ -67,7 +67,7 @@ class ShownTwig(Shown[Twig]):
         return self.who.student_id
 
 
-@taken(Leaf, Shape(hidden=["role"]))
+@taken(Leaf, hidden=["role"])
 class LeafInput:
     """Leaf that is given."""
 
