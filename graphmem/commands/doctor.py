@@ -169,10 +169,10 @@ async def _jobs(settings: Settings) -> str:
 
 async def check_sealed_values(settings: Settings) -> str:
     """Look for sealed values that were noticed not to open."""
-    noticed = await _answered_by_database(settings, tampering.count_noticed)
-    if noticed.values:
+    values, students, newest = await _answered_by_database(settings, tampering.count_noticed)
+    if values:
         raise SetupError(
-            f"{noticed.values} of {noticed.students} student(s) did not open, the newest noticed {noticed.newest}: "
+            f"{values} of {students} student(s) did not open, the newest noticed {newest}: "
             "they were altered outside of graphmem. The log names node and field, and so do the nodes :TamperedValue."
         )
     return "none was noticed that does not open"

@@ -247,8 +247,8 @@ async def enrol(
     )
     lock = replace(lock, public_key_seal=sealing.public_key_seal(gm.secret, who, lock.public_key, clear=clear))
     companion = await _default_companion(gm, who.institution)
-    enrolment = students.Enrolment(keys, lock, companion, display_name, time_zone)
-    if not await students.create(gm.graph, who, enrolment, gm.clock()):
+    more = {"display_name": display_name, "time_zone": time_zone}
+    if not await students.create(gm.graph, who, keys, lock, companion, gm.clock(), **more):
         raise Conflict("A student of this id is enrolled already, or is being erased: choose another id.")
     await keep_up(gm, who)
     return await written_student(gm, who)

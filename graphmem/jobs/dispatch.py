@@ -9,7 +9,6 @@ from graphmem.jobs.runner import JOB_KINDS, run_jobs, trouble_logged
 from graphmem.jobs.sessions import finish_closings
 from graphmem.model import Session, Who
 from graphmem.store import jobs, students
-from graphmem.store.jobs import Due
 
 JOBS_POLL = 1.0
 """Seconds between two looks of a worker that has no Redis."""
@@ -72,25 +71,27 @@ async def run_due_jobs(gm: Graphmem, undecryptable: set[str] | None = None) -> N
     due = await jobs.list_due(gm.graph, JOB_KINDS, gm.clock())
     # Workers that look at the same time begin with different students.
     random.shuffle(due)
-    await asyncio.gather(*(_run_due(gm, each, undecryptable) for each in due if each.session_id not in undecryptable))
+    await asyncio.gather(
+        *(_run_due(gm, id_, token, undecryptable) for _, id_, token in due if id_ not in undecryptable)
+    )
 
 
-async def _run_due(gm: Graphmem, due: Due, undecryptable: set[str]) -> None:
+async def _run_due(gm: Graphmem, session_id: str, token: str, undecryptable: set[str]) -> None:
     async with gm.background.slots:
         if gm.background.stopping.is_set():
             return
         with trouble_logged():
             try:
-                session = gm.opened_session(due.token)
+                session = gm.opened_session(token)
             except Locked:
-                undecryptable.add(due.session_id)
+                undecryptable.add(session_id)
                 raise
             await run_jobs(gm, session, yield_to_turns=True)
 
 
 async def remind(gm: Graphmem) -> None:
     """Re-publish notifications for all due jobs and closing sessions: messages may have been lost."""
-    due = [each.who for each in await jobs.list_due(gm.graph, JOB_KINDS, gm.clock())]
+    due = [who for who, *_ in await jobs.list_due(gm.graph, JOB_KINDS, gm.clock())]
     for who in dict.fromkeys((*due, *await students.list_closing(gm.graph, gm.clock()))):
         if not await gm.background.notifier.send(who):
             return

@@ -14,7 +14,6 @@ from graphmem.errors import Conflict, GraphmemError, NotFound, Unavailable
 from graphmem.jobs.runner import JOB_KINDS
 from graphmem.model import Job, JobState, Usage, Who
 from graphmem.store import jobs, schema, students, turns
-from graphmem.store.jobs import JobFilter
 from graphmem.validation import PAGE_SIZE, checked_as_of, checked_count, checked_cursor, checked_id, page_cursor
 
 MEASURE_SECONDS = 15.0
@@ -158,7 +157,7 @@ async def list_jobs(
     if student_id is not None:
         checked_id("studentId", student_id)
     place = None if after is None else checked_cursor(after)
-    wanted = JobFilter(institution, student_id, state)
+    wanted = {"institution": institution, "student_id": student_id, "state": state}
     found = await jobs.list_job_page(gm.graph, wanted, place, first + 1, gm.clock())
     items = tuple(found[:first])
     return JobPage(items, page_cursor(items[-1].created_at, items[-1].ref) if len(found) > first else None)
@@ -166,7 +165,8 @@ async def list_jobs(
 
 async def count_jobs(gm: Graphmem, institution: str, student_id: str | None, state: JobState | None) -> int:
     """Count the jobs of an institution or of one of its students, in one state or in any."""
-    return await jobs.count_all(gm.graph, JobFilter(institution, student_id, state), gm.clock())
+    wanted = {"institution": institution, "student_id": student_id, "state": state}
+    return await jobs.count_all(gm.graph, wanted, gm.clock())
 
 
 def student_of_job(ref: str) -> str:

@@ -142,9 +142,9 @@ async def _wanted_kinds(gm: Graphmem, session: Session) -> list[Kind]:
     """
     if gm.mind.together == 1:
         return JOB_KINDS
-    waiting = await jobs.count_waiting_talk(gm.graph, session)
-    paused = waiting.newest is None or (gm.clock() - waiting.newest).total_seconds() >= TALK_PAUSE
-    if paused or waiting.turns >= MESSAGES_AT_ONCE:
+    turns, newest = await jobs.count_waiting_talk(gm.graph, session)
+    paused = newest is None or (gm.clock() - newest).total_seconds() >= TALK_PAUSE
+    if paused or turns >= MESSAGES_AT_ONCE:
         return JOB_KINDS
     return [kind for kind in JOB_KINDS if kind is not Kind.FORM]
 

@@ -1,7 +1,7 @@
 """Background repair: sessions that ran out, unanswered messages, due jobs (spec 3, 14, 16)."""
 
 import logging
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
@@ -12,22 +12,13 @@ from graphmem.jobs.drift import drift_due
 from graphmem.jobs.sessions import drop_ended, expire_sessions, finish_all_closings
 from graphmem.jobs.webhooks import NOTICES_KEPT, send_notices
 from graphmem.store import jobs, turns
-from graphmem.store.students import Retention, delete_old
+from graphmem.store.students import delete_old
 
 STRANDED_AFTER = 120.0
 """Seconds after which an unanswered turn is completed by the sweeper."""
 
-PASSWORD_TRIES_KEPT_DAYS = 1.0
-"""Days until wrong passwords are forgotten (spec 14)."""
-
-QUESTIONS_KEPT_DAYS = 400.0
-"""Days until answered questions and reflections are deleted."""
-
-USAGE_KEPT_DAYS = 400.0
-"""Days until the usage of language models is deleted."""
-
-DEAD_JOBS_KEPT_DAYS = 90.0
-"""Days until a dead job is deleted."""
+KEPT_DAYS = {"tries": 1.0, "usage": 400.0, "questions": 400.0, "jobs": 90.0}
+"""Days until wrong passwords (spec 14), usage of language models, answered questions and dead jobs are deleted."""
 
 JOBS_KEPT_HOURS = 24.0
 """Hours until a finished job is deleted."""
@@ -61,7 +52,7 @@ async def sweep(gm: Graphmem) -> None:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
     await send_notices(gm)
     await jobs.delete_done(gm.graph, now - timedelta(hours=JOBS_KEPT_HOURS), now - NOTICES_KEPT)
-    await delete_old(gm.graph, retention_of(now))
+    await delete_old(gm.graph, {what: now - timedelta(days=days) for what, days in KEPT_DAYS.items()})
     await keep_all_up(gm)
     if gm.background.runs_jobs:
         await finish_all_closings(gm)
@@ -69,23 +60,6 @@ async def sweep(gm: Graphmem) -> None:
         await drift_due(gm)
     else:
         await remind(gm)
-
-
-def retention_of(now: datetime) -> Retention:
-    """Return the moments before which things are deleted.
-
-    Examples
-    --------
-    >>> from datetime import UTC
-    >>> retention_of(datetime(2026, 1, 15, tzinfo=UTC)).tries_before.day
-    14
-    """
-    return Retention(
-        tries_before=now - timedelta(days=PASSWORD_TRIES_KEPT_DAYS),
-        usage_before=now - timedelta(days=USAGE_KEPT_DAYS),
-        questions_before=now - timedelta(days=QUESTIONS_KEPT_DAYS),
-        jobs_before=now - timedelta(days=DEAD_JOBS_KEPT_DAYS),
-    )
 
 
 async def sweep_forever(gm: Graphmem) -> None:

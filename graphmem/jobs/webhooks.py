@@ -73,8 +73,7 @@ def notice_body(notice: Notice) -> dict[str, Any]:
         data |= {"about": concern.about.value, "at": concern.at.isoformat()}
         return {"type": "concern", "data": data}
     if notice.about is not None:
-        dead = notice.about
-        data |= {"id": f"{notice.who.student_id}/{dead.id}", "kind": dead.kind, "attempts": dead.attempts}
+        data |= notice.about | {"id": f"{notice.who.student_id}/{notice.about['id']}"}
     return {"type": "deadJob", "data": data}
 
 

@@ -255,6 +255,13 @@ class Graph:
         """
         return await self._mended(who, lambda: self._run(name, who, dict(params)))
 
+    async def value(self, read: Callable[[Any], T], name: str, who: Who | None = None, **params: Any) -> T | None:
+        """Run one statement, and read the one column of its one row; None where there is none, or nothing in it."""
+        for row in await self.run(name, who, **params):
+            (value,) = row.values()
+            return None if value is None else read(value)
+        return None
+
     async def read_counts(self, name: str, who: Who, **params: Any) -> list[Row]:
         """Run one statement as `run` does, and mend the student where a count or setting of it is of another type."""
 

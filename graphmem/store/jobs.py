@@ -11,7 +11,7 @@ session, and hold no content.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -22,9 +22,9 @@ from pydantic import TypeAdapter
 
 from graphmem.model import Concern, Danger, Job, JobState, Level, Observation, PromptUsage, Session, Usage, Who
 from graphmem.sealing import Stored, StudentLock
-from graphmem.store.graph import Graph, Transaction
+from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.ledger import opened_concern
-from graphmem.store.nodes import LAST, NodeSealer, from_row, moment
+from graphmem.store.nodes import LAST, NodeSealer, from_row, moment, token_text
 
 OTHER = "other"
 """Prompt name of usage counted without one, as by older versions."""
@@ -188,15 +188,6 @@ class Failure:
     error: str | None
 
 
-@dataclass(frozen=True)
-class Due:
-    """A student who has a job to be run, with the token of the running session, sealed with the server secret."""
-
-    who: Who
-    session_id: str
-    token: str = field(repr=False)
-
-
 async def claim(
     graph: Graph,
     session: Session,
@@ -214,16 +205,8 @@ async def claim(
     with `alone` none while another one holds any job of the student: two of them would only be in each other's way.
     """
     lease = lease or f"{os.getpid()}-{uuid4().hex}"
-    rows = await graph.run(
-        "job/claim",
-        session,
-        kinds=kinds,
-        limit=limit,
-        lease=lease,
-        lease_until=lease_until,
-        alone=alone,
-        now=now,
-    )
+    given: dict[str, Any] = {"lease": lease, "lease_until": lease_until, "alone": alone, "now": now}
+    rows = await graph.run("job/claim", session, kinds=kinds, limit=limit, **given)
     return [Claimed(r["id"], Kind(r["kind"]), r["attempts"], lease, _stored(r["payload"]), r["seq"] or 0) for r in rows]
 
 
@@ -308,18 +291,10 @@ async def list_unformed(graph: Graph, who: Who, held: Sequence[str], limit: int)
     return [id for id, *_ in row["jobs"]], found
 
 
-@dataclass(frozen=True)
-class WaitingTalk:
-    """Turns of which memories wait to be formed: how many, and when the newest came."""
-
-    turns: int
-    newest: datetime | None
-
-
-async def count_waiting_talk(graph: Graph, who: Who) -> WaitingTalk:
-    """Return turns of a student that wait to be formed; `job/count_waiting_talk`."""
+async def count_waiting_talk(graph: Graph, who: Who) -> tuple[int, datetime | None]:
+    """Return how many turns of a student wait to be formed, and when the newest came; `job/count_waiting_talk`."""
     (row,) = await graph.run("job/count_waiting_talk", who, kind=Kind.FORM)
-    return from_row(WaitingTalk, row)
+    return row["turns"], row["newest"] and moment(row["newest"])
 
 
 async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:
@@ -329,61 +304,50 @@ async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:
 
 async def wait(graph: Graph, who: Who) -> bool:
     """Return whether a job of a student waits; `job/any_waiting`."""
-    (row,) = await graph.run("job/any_waiting", who)
-    return bool(row["waits"])
+    return bool(await graph.value(bool, "job/any_waiting", who))
 
 
 async def runs(graph: Graph, who: Who, now: datetime) -> bool:
     """Return whether somebody runs a job of a student at this moment; `job/any_running`."""
-    (row,) = await graph.run("job/any_running", who, now=now)
-    return bool(row["runs"])
+    return bool(await graph.value(bool, "job/any_running", who, now=now))
 
 
-async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: int = 100) -> list[Due]:
-    """Return students who have a job to be run and whose session runs, read in pages; `session/list_due`.
+async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: int = 100) -> list[tuple[Who, str, str]]:
+    """Return students who have a job to be run, with id and token of the running session, in pages; `session/list_due`.
 
     All of them: one whose jobs cannot be run must not stand in front of the others for ever. Only those of whom
     nobody runs a job already.
     """
     rows = graph.pages("session/list_due", limit, kinds=kinds, now=now)
-    return [Due(from_row(Who, r), r["id"], bytes(r["token"]).decode()) async for r in rows]
+    return [(from_row(Who, r), r["id"], token_text(r["token"])) async for r in rows]
 
 
 async def find_token(graph: Graph, who: Who, now: datetime) -> str | None:
     """Return the token of a student's running session, if one runs; `session/find_token`."""
-    rows = await graph.run("session/find_token", who, now=now)
-    return bytes(rows[0]["token"]).decode() if rows else None
+    return await graph.value(token_text, "session/find_token", who, now=now)
 
 
 async def find_oldest_due(graph: Graph, kinds: Sequence[Kind], now: datetime) -> datetime | None:
     """Since when the oldest job that can be run waits, if one does; `job/find_oldest_due`."""
-    rows = await graph.run("job/find_oldest_due", kinds=kinds, now=now)
-    return moment(rows[0]["since"]) if rows else None
-
-
-@dataclass(frozen=True)
-class JobFilter:
-    """Which jobs to list: of an institution, of one of its students, in one state; None means any."""
-
-    institution: str
-    student_id: str | None = None
-    state: JobState | None = None
+    return await graph.value(moment, "job/find_oldest_due", kinds=kinds, now=now)
 
 
 async def list_job_page(
-    graph: Graph, wanted: JobFilter, after: tuple[datetime, str] | None, limit: int, now: datetime
+    graph: Graph, wanted: Mapping[str, Any], after: tuple[datetime, str] | None, limit: int, now: datetime
 ) -> list[Job]:
-    """Return some jobs, newest first, after one of a time and ref; `job/list_page`."""
-    before_time, before_ref = after or (LAST, "")
-    given: dict[str, Any] = {"before_time": before_time, "before_ref": before_ref, "limit": limit, "now": now}
-    rows = await graph.run("job/list_page", **given, **asdict(wanted))
-    return [from_row(Job, row) for row in rows]
+    """Return some jobs, newest first, after one of a time and ref; `job/list_page`.
+
+    Parameters
+    ----------
+    wanted : of which `institution`, `student_id` and `state` they are; None means any
+    """
+    given: dict[str, Any] = dict(zip(("before_time", "before_ref"), after or (LAST, ""), strict=True))
+    return [from_row(Job, row) for row in await graph.run("job/list_page", limit=limit, now=now, **given, **wanted)]
 
 
-async def count_all(graph: Graph, wanted: JobFilter, now: datetime) -> int:
-    """Count the jobs; `job/count`."""
-    (row,) = await graph.run("job/count", now=now, **asdict(wanted))
-    return int(row["total"])
+async def count_all(graph: Graph, wanted: Mapping[str, Any], now: datetime) -> int:
+    """Count the jobs that `list_job_page` lists; `job/count`."""
+    return await graph.value(int, "job/count", now=now, **wanted) or 0
 
 
 async def park_unknown(graph: Graph) -> None:
@@ -423,22 +387,16 @@ async def count_by_state(graph: Graph) -> dict[tuple[str, str], int]:
 
 
 @dataclass(frozen=True)
-class DeadJob:
-    """A job that nobody will try again by itself."""
-
-    id: str
-    kind: str
-    attempts: int
-
-
-@dataclass(frozen=True)
 class Notice:
-    """A notice that this process has taken; about nothing where the concern was taken back or the job started again."""
+    """A notice that this process has taken; about nothing where the concern was taken back or the job started again.
+
+    about : a concern, or `id`, `kind` and `attempts` of a job that nobody will try again by itself
+    """
 
     who: Who
     id: str
     attempts: int
-    about: Concern | DeadJob | None
+    about: Concern | Row | None
 
 
 async def enqueue_notices(graph: Graph, institutions: Sequence[str], since: datetime, now: datetime) -> int:
@@ -447,9 +405,8 @@ async def enqueue_notices(graph: Graph, institutions: Sequence[str], since: date
     Adding twice has no further effect. Returns how many were added.
     """
     given: dict[str, Any] = {"institutions": institutions, "since": since, "now": now, "limit": ADDED_AT_ONCE}
-    (concerns,) = await graph.run("notice/enqueue_concerns", **given)
-    (dead,) = await graph.run("notice/enqueue_dead", **given)
-    return int(concerns["added"] + dead["added"])
+    concerns = await graph.value(int, "notice/enqueue_concerns", **given) or 0
+    return concerns + (await graph.value(int, "notice/enqueue_dead", **given) or 0)
 
 
 async def claim_notices(
@@ -457,15 +414,8 @@ async def claim_notices(
 ) -> list[Notice]:
     """Take due notices; another process gets them only after `until`; `notice/claim`."""
     rows = await graph.run("notice/claim", institutions=institutions, until=until, now=now, limit=limit)
-    return [
-        Notice(
-            from_row(Who, row),
-            row["id"],
-            row["attempts"],
-            opened_concern(row["concern"]) if row["concern"] else DeadJob(**row["dead"]) if row["dead"] else None,
-        )
-        for row in rows
-    ]
+    about = [opened_concern(row["concern"]) if row["concern"] else row["dead"] for row in rows]
+    return [Notice(from_row(Who, row), row["id"], row["attempts"], it) for row, it in zip(rows, about, strict=True)]
 
 
 async def finish_notice(graph: Graph, notice: Notice, outcome: Failure, now: datetime) -> None:

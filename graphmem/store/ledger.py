@@ -134,8 +134,7 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
 
 async def remove_entry(graph: Graph, session: Session, entry_id: str, now: datetime) -> bool | None:
     """Delete an entry; `ledger/delete`. False without such an entry; None when the session has ended."""
-    rows = await graph.run("ledger/delete", session, id=entry_id, now=now)
-    return bool(rows[0]["deleted"]) if rows else None
+    return await graph.value(bool, "ledger/delete", session, id=entry_id, now=now)
 
 
 async def list_stored_entries(
@@ -251,8 +250,7 @@ async def list_concerns(graph: Graph, who: Who, since: datetime, limit: int) -> 
 
 async def count_open_concerns(graph: Graph, who: Who) -> int | None:
     """Count the concerns that nobody has taken back; `concern/count`. None without such a student."""
-    rows = await graph.run("concern/count", who)
-    return int(rows[0]["open"]) if rows else None
+    return await graph.value(int, "concern/count", who)
 
 
 async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, datetime]]) -> list[WellbeingWeek]:

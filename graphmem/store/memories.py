@@ -246,8 +246,7 @@ async def list_memory_page(
 
 async def count_of_student(graph: Graph, who: Who, wanted: Filter, now: datetime) -> int:
     """Count the memories that match a filter; `memory/count`."""
-    (row,) = await graph.run("memory/count", who, **_filtered(wanted, now))
-    return int(row["total"])
+    return await graph.value(int, "memory/count", who, **_filtered(wanted, now)) or 0
 
 
 def _filtered(wanted: Filter, now: datetime) -> dict[str, Any]:
@@ -523,8 +522,8 @@ async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | Non
 
 async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
     """Write verdicts, once; `thought/consolidate`. Returns how many thoughts had not been considered before."""
-    rows = await graph.run("thought/consolidate", who, verdicts=[asdict(each) for each in verdicts], now=now)
-    return int(rows[0]["considered"]) if rows else 0
+    judged = [asdict(each) for each in verdicts]
+    return await graph.value(int, "thought/consolidate", who, verdicts=judged, now=now) or 0
 
 
 async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str, bool]:

@@ -58,6 +58,11 @@ def moment(value: Any) -> datetime:
     return native.astimezone(UTC)
 
 
+def token_text(value: Any) -> str:
+    """Return a sealed session token of the database as text."""
+    return bytes(value).decode()
+
+
 def from_ms(value: int) -> datetime:
     """Return milliseconds since 1970 as an aware datetime in UTC."""
     return datetime.fromtimestamp(value / 1000, UTC)

@@ -35,8 +35,7 @@ async def find_versions(graph: Graph, who: Who) -> tuple[int, int] | None:
 
 async def list_known_ids(graph: Graph, who: Who) -> list[str]:
     """Return ids of the concepts that a student knows; `overlay/list_ids`."""
-    rows = await graph.run("overlay/list_ids", who)
-    return list(rows[0]["ids"]) if rows else []
+    return await graph.value(list, "overlay/list_ids", who) or []
 
 
 async def list_unknown_concepts(graph: Graph, institution: str, ids: Sequence[str]) -> list[str]:

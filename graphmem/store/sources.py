@@ -60,14 +60,13 @@ async def find_formed(graph: Graph, session: Session, source_id: str, now: datet
 
     None without such an observation, or when the session has ended.
     """
-    rows = await graph.run("source/find_formed", session, id=source_id, now=now)
-    return list(rows[0]["memories"]) if rows else None
+    return await graph.value(list, "source/find_formed", session, id=source_id, now=now)
 
 
 async def delete_contents(graph: Graph, session: Session, source_id: str, now: datetime) -> Erased | None:
     """Delete what is left of an observation; `source/delete_contents`. None when the session has ended."""
     rows = await graph.run("source/delete_contents", session, id=source_id, now=now)
-    return Erased(edges=rows[0]["edges"], jobs=rows[0]["jobs"]) if rows else None
+    return Erased(**rows[0]) if rows else None
 
 
 def observed_id(observed: Observation) -> str:

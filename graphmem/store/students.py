@@ -8,7 +8,16 @@ from typing import Any
 from graphmem.model import Companion, Erased, Keys, ServiceToken, Session, Student, StudentSummary, Who
 from graphmem.sealing import SEALING_OFF, Argon2, Stored, StudentLock
 from graphmem.store.graph import Graph, Row
-from graphmem.store.nodes import STUDENT_NODE, NodeSealer, clear_properties, from_row, moment, opened, sealed_properties
+from graphmem.store.nodes import (
+    STUDENT_NODE,
+    NodeSealer,
+    clear_properties,
+    from_row,
+    moment,
+    opened,
+    sealed_properties,
+    token_text,
+)
 from graphmem.store.tampering import Damage
 
 DISPLAY_NAME = "display_name"
@@ -26,27 +35,26 @@ class Enrolled:
     companion: Row = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Enrolment:
-    """A student to be enrolled: keys, what opens them, and the companion."""
+async def create(
+    graph: Graph, who: Who, keys: Keys, lock: StudentLock, companion: Companion, now: datetime, **more: str | None
+) -> bool:
+    """Enrol a student; `student/create`. False when somebody of that id is enrolled already, or is being erased.
 
-    keys: Keys
-    lock: StudentLock
-    companion: Companion
-    display_name: str | None = field(default=None, repr=False)
-    time_zone: str | None = None
-
-
-async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) -> bool:
-    """Enrol a student; `student/create`. False when somebody of that id is enrolled already, or is being erased."""
-    keys, companion = enrolment.keys, enrolment.companion
-    student = lock_properties(enrolment.lock) | {"created_at": now, "time_zone": enrolment.time_zone}
-    if enrolment.display_name is not None:
-        student[DISPLAY_NAME] = NodeSealer(keys, who, "Student", "student").seal(DISPLAY_NAME, enrolment.display_name)
-    properties = {"id": "companion"} | clear_properties(companion)
-    properties |= _sealed_persona(keys, who, companion)
-    rows = await graph.run("student/create", who, student=student, companion=properties)
-    return bool(rows and rows[0]["created"])
+    Parameters
+    ----------
+    graph : Graph
+    who : Who
+    keys : Keys
+    lock : what opens them
+    companion : Companion
+    now : datetime
+    more : `display_name` and `time_zone`, where they were given
+    """
+    student = lock_properties(lock) | {"created_at": now, "time_zone": more.get("time_zone")}
+    if (name := more.get(DISPLAY_NAME)) is not None:
+        student[DISPLAY_NAME] = NodeSealer(keys, who, "Student", "student").seal(DISPLAY_NAME, name)
+    properties = {"id": "companion"} | clear_properties(companion) | _sealed_persona(keys, who, companion)
+    return bool(await graph.value(bool, "student/create", who, student=student, companion=properties))
 
 
 async def settle_sealing(graph: Graph, institution: str, *, clear: bool, now: datetime) -> bool:
@@ -134,8 +142,7 @@ async def count_students(graph: Graph, who: Who) -> tuple[int, int]:
 
 async def list_student_ids(graph: Graph, institution: str) -> list[str]:
     """Return the ids of an institution's students; `student/list`."""
-    (row,) = await graph.run("student/list", institution=institution)
-    return list(row["ids"])
+    return await graph.value(list, "student/list", institution=institution) or []
 
 
 async def relock(
@@ -162,8 +169,7 @@ async def save_public_key(graph: Graph, who: Who, public_key: bytes, seal: bytes
 
 async def list_unvouched(graph: Graph, limit: int) -> list[Who]:
     """Return students of an older schema that no server has vouched for; `student/list_unvouched`."""
-    rows = await graph.run("student/list_unvouched", limit=limit)
-    return [from_row(Who, row) for row in rows]
+    return [from_row(Who, row) for row in await graph.run("student/list_unvouched", limit=limit)]
 
 
 async def count_try(graph: Graph, who: Who, attempt: Mapping[str, Any], now: datetime) -> bool:
@@ -173,8 +179,7 @@ async def count_try(graph: Graph, who: Who, attempt: Mapping[str, Any], now: dat
         `free_in_all` for one who never had the right one; seconds to `wait` after them, doubled with each further one,
         at most `longest_wait`
     """
-    (row,) = await graph.run("password/count_try", who, now=now, **attempt)
-    return bool(row["allowed"])
+    return bool(await graph.value(bool, "password/count_try", who, now=now, **attempt))
 
 
 async def settle_try(graph: Graph, who: Who, attempt: Mapping[str, Any], now: datetime, *, right: bool) -> None:
@@ -196,8 +201,7 @@ async def save_session(
 
 async def prolong_session(graph: Graph, session: Session, expires_at: datetime, now: datetime) -> datetime | None:
     """Let a session end later; `session/renew`. When it ends now; None where it does not run."""
-    rows = await graph.run("session/renew", session, expires_at=expires_at, now=now)
-    return moment(rows[0]["expires_at"]) if rows else None
+    return await graph.value(moment, "session/renew", session, expires_at=expires_at, now=now)
 
 
 async def delete_session(
@@ -210,22 +214,13 @@ async def delete_session(
     start : the closing session, its token, and until when this process is at it, if it is
     """
     closing, token, worked_until = start
-    rows = await graph.run(
-        "session/close",
-        session,
-        closing_id=closing.session_id,
-        token=token.encode(),
-        expires_at=closing.expires_at,
-        worked_until=worked_until,
-        now=now,
-    )
-    return bool(rows[0]["last"]) if rows else None
+    given = {"closing_id": closing.session_id, "token": token.encode(), "expires_at": closing.expires_at}
+    return await graph.value(bool, "session/close", session, worked_until=worked_until, now=now, **given)
 
 
 async def delete_closing(graph: Graph, closing: Session, now: datetime) -> bool | None:
     """End a closing session; `session/finish`. True if the student has no other; None where it is gone."""
-    rows = await graph.run("session/finish", closing, now=now)
-    return bool(rows[0]["last"]) if rows else None
+    return await graph.value(bool, "session/finish", closing, now=now)
 
 
 async def claim_closing(graph: Graph, who: Who, worked_until: datetime, now: datetime) -> list[tuple[str, datetime]]:
@@ -234,7 +229,7 @@ async def claim_closing(graph: Graph, who: Who, worked_until: datetime, now: dat
     The token of each, and when the conversation ended.
     """
     rows = await graph.run("session/claim_closing", who, worked_until=worked_until, now=now)
-    return [(bytes(row["token"]).decode(), moment(row["since"])) for row in rows]
+    return [(token_text(row["token"]), moment(row["since"])) for row in rows]
 
 
 async def keep_closing(graph: Graph, closing: Session, worked_until: datetime) -> None:
@@ -244,20 +239,17 @@ async def keep_closing(graph: Graph, closing: Session, worked_until: datetime) -
 
 async def list_closing(graph: Graph, now: datetime, limit: int = 100) -> list[Who]:
     """Return students with a closing session that no process is at; `session/list_closing`."""
-    rows = await graph.run("session/list_closing", now=now, limit=limit)
-    return [from_row(Who, row) for row in rows]
+    return [from_row(Who, row) for row in await graph.run("session/list_closing", now=now, limit=limit)]
 
 
 async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> bool | None:
     """End a session whose time is over; `session/expire`. True if it was the student's last; None if it still runs."""
-    rows = await graph.run("session/expire", who, session_id=session_id, now=now)
-    return bool(rows[0]["last"]) if rows else None
+    return await graph.value(bool, "session/expire", who, session_id=session_id, now=now)
 
 
 async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -> list[tuple[Who, str]]:
     """Sessions whose time is over; `session/list_expired`."""
-    rows = await graph.run("session/list_expired", now=now, limit=limit)
-    return [(from_row(Who, r), r["session_id"]) for r in rows]
+    return [(from_row(Who, r), r["session_id"]) for r in await graph.run("session/list_expired", now=now, limit=limit)]
 
 
 async def list_running(graph: Graph, held: Sequence[Who], now: datetime) -> set[Who]:
@@ -268,8 +260,7 @@ async def list_running(graph: Graph, held: Sequence[Who], now: datetime) -> set[
 
 async def count_sessions(graph: Graph, now: datetime) -> int:
     """Sessions of all students that have not ended; `session/count`."""
-    (row,) = await graph.run("session/count", now=now)
-    return int(row["sessions"])
+    return await graph.value(int, "session/count", now=now) or 0
 
 
 def lock_properties(lock: StudentLock) -> dict[str, Any]:
@@ -332,30 +323,24 @@ async def finish_erasure(graph: Graph, who: Who) -> None:
 
 async def list_unfinished_erasures(graph: Graph, before: datetime, limit: int = 100) -> list[Who]:
     """Return students whose erasure began before a moment and has not ended; `erasure/list`."""
-    rows = await graph.run("erasure/list", before=before, limit=limit)
-    return [from_row(Who, row) for row in rows]
+    return [from_row(Who, row) for row in await graph.run("erasure/list", before=before, limit=limit)]
 
 
-@dataclass(frozen=True)
-class Retention:
-    """Moments before which password tries, usage, answered questions with reflections, and dead jobs are deleted."""
-
-    tries_before: datetime
-    usage_before: datetime
-    questions_before: datetime
-    jobs_before: datetime
-
-
-async def delete_old(graph: Graph, retention: Retention, limit: int = 1000) -> int:
+async def delete_old(graph: Graph, before: Mapping[str, datetime], limit: int = 1000) -> int:
     """Delete what is older than its retention, of any student; how many nodes; `retention/delete_old`.
 
     At most `limit` of each kind are deleted at once.
+
+    Parameters
+    ----------
+    graph : Graph
+    before : moments before which password `tries`, `usage`, answered `questions` with reflections and dead `jobs` go
     """
+    moments: dict[str, Any] = {f"{each}_before": before[each] for each in ("tries", "usage", "jobs")}
     deleted = 0
     while True:
-        moments = {name: at for name, at in asdict(retention).items() if name != "questions_before"}
-        (row,) = await graph.run("retention/delete_old", limit=limit, **moments)
-        gone = int(row["deleted"]) + await _delete_old_questions(graph, retention.questions_before, limit)
+        gone = await graph.value(int, "retention/delete_old", limit=limit, **moments) or 0
+        gone += await _delete_old_questions(graph, before["questions"], limit)
         if not gone:
             return deleted
         deleted += gone

@@ -7,7 +7,6 @@ declared, which Neo4j cannot compute with, are taken away; counts of the student
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ from graphmem.errors import Tampered
 from graphmem.model import Who
 from graphmem.store.document import EdgeProperties, KnownPart
 from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.nodes import NODE_KINDS, Field, from_row, kind_of
+from graphmem.store.nodes import NODE_KINDS, Field, kind_of, moment
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -25,15 +24,6 @@ MANY_ROWS = 50
 """Rows from which on they are opened off the event loop."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Noticed:
-    """How many sealed values did not open, of how many students, and when the newest was noticed."""
-
-    values: int
-    students: int
-    newest: datetime | None
 
 
 class Damage(list[Tampered]):
@@ -89,10 +79,10 @@ async def report(graph: Graph, who: Who, damage: Sequence[Tampered]) -> None:
         log.error("a sealed value does not open: field %s of %s %s", row["field"], row["label"], row["node_id"])
 
 
-async def count_noticed(graph: Graph) -> Noticed:
-    """Count what did not open, of all students; `tampering/count`."""
+async def count_noticed(graph: Graph) -> tuple[int, int, datetime | None]:
+    """Count the sealed values that did not open, of how many students, and when was the newest; `tampering/count`."""
     (row,) = await graph.run("tampering/count")
-    return from_row(Noticed, row)
+    return row["values"], row["students"], row["newest"] and moment(row["newest"])
 
 
 async def forget_noticed(graph: Graph, who: Who) -> None:

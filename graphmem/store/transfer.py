@@ -231,8 +231,7 @@ async def find_imported(graph: Graph, who: Who) -> str | None:
 
     None without such a student.
     """
-    rows = await graph.run("import/find", who)
-    return rows[0]["digest"] if rows else None
+    return await graph.value(str, "import/find", who)
 
 
 async def list_known_edges(graph: Graph, institution: str, concepts: Sequence[str], ids: Sequence[str]) -> set[str]:

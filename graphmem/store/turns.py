@@ -28,7 +28,17 @@ from graphmem.model import (
 from graphmem.store.graph import Graph, Row, Touched, Transaction
 from graphmem.store.jobs import NewJob, add_usage, sealed_job
 from graphmem.store.ledger import Raised, opened_alarm, sealed_concern
-from graphmem.store.nodes import NodeSealer, clear_properties, from_ms, from_row, moment, opened, readable, stored
+from graphmem.store.nodes import (
+    NodeSealer,
+    clear_properties,
+    from_ms,
+    from_row,
+    moment,
+    opened,
+    readable,
+    stored,
+    token_text,
+)
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
@@ -149,9 +159,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
         return int(rows[0]["version"]) if rows else None
 
     if not usage.calls:
-        rows = await graph.run("turn/complete", session, **params)
-        return int(rows[0]["version"]) if rows else None
-
+        return await graph.value(int, "turn/complete", session, **params)
     return await graph.transact(session, work)
 
 
@@ -218,8 +226,7 @@ async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime 
 
 async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetime) -> bool | None:
     """Delete a fact; `fact/delete`. False without such a fact; None when the session has ended."""
-    rows = await graph.run("fact/delete", session, id=fact_id, now=now)
-    return bool(rows[0]["deleted"]) if rows else None
+    return await graph.value(bool, "fact/delete", session, id=fact_id, now=now)
 
 
 async def list_unanswered(graph: Graph, session: Session) -> list[StoredTurn]:
@@ -231,13 +238,12 @@ async def list_unanswered(graph: Graph, session: Session) -> list[StoredTurn]:
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
     """Session tokens of students with messages nobody answered in time, read in pages; `turn/list_stranded`."""
     rows = graph.pages("turn/list_stranded", limit, before=before, now=now)
-    return [bytes(row["token"]).decode() async for row in rows]
+    return [token_text(row["token"]) async for row in rows]
 
 
 async def find_oldest_waiting(graph: Graph) -> datetime | None:
     """Time of the oldest message without a reply, if one waits; `turn/find_oldest_waiting`."""
-    rows = await graph.run("turn/find_oldest_waiting")
-    return moment(rows[0]["received_at"]) if rows else None
+    return await graph.value(moment, "turn/find_oldest_waiting")
 
 
 def _timeless(properties: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from graphmem.model import (
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
 from graphmem.store.memories import opened_edge
-from graphmem.store.nodes import NodeSealer, clear_properties, opened, readable, sealed_properties
+from graphmem.store.nodes import NodeSealer, clear_properties, opened, readable, sealed_properties, token_text
 from graphmem.store.tampering import Damage, only_intact, report
 
 SIDES = ("a", "b")
@@ -136,10 +136,7 @@ async def claim_due(graph: Graph, before: datetime, now: datetime, limit: int) -
     Each with the sealed token of an open session, if there is one. Another process that asks finds others.
     """
     rows = await graph.run("drift/claim", before=before, now=now, limit=limit)
-    return [
-        (Who(row["institution"], row["id"]), None if row["token"] is None else bytes(row["token"]).decode())
-        for row in rows
-    ]
+    return [(Who(row["institution"], row["id"]), row["token"] and token_text(row["token"])) for row in rows]
 
 
 async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> tuple[int, int] | None:
@@ -261,5 +258,4 @@ async def save_answer(graph: Graph, session: Session, question_id: str, now: dat
 
 async def delete_idle_questions(graph: Graph, who: Who) -> int:
     """Delete waiting questions that no memory raises which still holds; how many; `drift/delete_questions`."""
-    rows = await graph.run("drift/delete_questions", who)
-    return int(rows[0]["deleted"]) if rows else 0
+    return await graph.value(int, "drift/delete_questions", who) or 0

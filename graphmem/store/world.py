@@ -103,8 +103,7 @@ async def list_through_grade(graph: Graph, institution: str, grade: int) -> list
 
 async def find_stored_concept(graph: Graph, institution: str, id: str) -> Concept | None:
     """Return a concept by its id; `concept/find`."""
-    rows = await graph.run("concept/find", institution=institution, id=id)
-    return concept_of(rows[0]["concept"]) if rows else None
+    return await graph.value(concept_of, "concept/find", institution=institution, id=id)
 
 
 async def list_concept_page(

@@ -100,7 +100,7 @@ def test_another_format_is_refused_with_its_line(locomo: Path, line: str, told: 
 def test_evidence_is_found_by_half_of_its_words_from_its_own_source_only() -> None:
     said = "Grey kitten Biscuit, shelter Utrecht, brother"
     turn = Observation(SourceKind.CHAT, "7", said, datetime(2023, 5, 8, tzinfo=UTC), "Noor")
-    silent = replace(turn, id="8", text="It is.")
+    silent = replace(turn, ref="8", text="It is.")
 
     def named(content: str, *refs: str) -> Recalled:
         known = tentative_memory("memory-1", Observation(SourceKind.CHAT, refs[0], content, turn.at))

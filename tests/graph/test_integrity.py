@@ -34,7 +34,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import Integrity, LedgerCategory, Resolution, Role, SourceKind, Verdict, Who
 from graphmem.store import integrity, queries
 from graphmem.store.graph import Row, Transaction
-from graphmem.store.students import Retention, delete_old
+from graphmem.store.students import delete_old
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import held, nodes, observations
@@ -163,7 +163,7 @@ async def _decay(gm: Graphmem, pupil: Pupil) -> None:
 
 async def _retention(gm: Graphmem) -> None:
     past, future = gm.clock() - timedelta(days=10_000), gm.clock() + timedelta(days=1)
-    await delete_old(gm.graph, Retention(past, past, future, past))
+    await delete_old(gm.graph, {"tries": past, "usage": past, "questions": future, "jobs": past})
 
 
 async def _reopened(gm: Graphmem, pupil: Pupil, password: str) -> None:

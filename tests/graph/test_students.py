@@ -15,7 +15,7 @@ from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session, closing_start
-from graphmem.jobs.sweeper import PASSWORD_TRIES_KEPT_DAYS, sweep
+from graphmem.jobs.sweeper import KEPT_DAYS, sweep
 from graphmem.model import Role, Who
 from graphmem.passwords import PasswordChecks
 from graphmem.store import turns
@@ -410,7 +410,7 @@ async def test_tries_of_students_that_do_not_exist_are_swept(gm: Graphmem, ann: 
     await wrong(gm, replace(ann.who, student_id="nobody"), "somebody", 6)
     tries = "MATCH (try:PasswordTry {institution: $i, student_id: 'nobody'}) RETURN try.count AS count"
     assert len(await gm.graph.execute(tries, {"i": ann.who.institution}, reads=True)) == 2
-    late = gm.clock() + timedelta(days=PASSWORD_TRIES_KEPT_DAYS, hours=1)
+    late = gm.clock() + timedelta(days=KEPT_DAYS["tries"], hours=1)
     await sweep(another_replica(gm, clock=lambda: late))
     assert await gm.graph.execute(tries, {"i": ann.who.institution}, reads=True) == []
 
