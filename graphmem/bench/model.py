@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 from typing import TypeVar
 from uuid import uuid4
 
@@ -64,10 +62,7 @@ MODEL_COUNTS = (*{whole: 1 for _, whole in MODEL_SHARES.values()}, "turns", "hel
 
 
 class WatchedMind:
-    """A mind with its answers to the memory prompt, whether it denied danger lately, its usage and its pace.
-
-    paces : seconds to the first word of each reply, since it was asked
-    """
+    """A mind with its answers to the memory prompt, whether it denied danger lately, and its usage."""
 
     failing: str | None = None
 
@@ -76,11 +71,10 @@ class WatchedMind:
         self.answers: list[tuple[Remember, Notes]] = []
         self.usage = Usage()
         self.denies = False
-        self.paces: list[float] = []
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`."""
-        answer = await self.mind.ask(question, on_token and first_word(self.paces, on_token))
+        answer = await self.mind.ask(question, on_token)
         self.usage += answer.usage
         if isinstance(question, Remember) and isinstance(answer.value, Notes):
             self.answers.append((question, answer.value))
@@ -90,21 +84,6 @@ class WatchedMind:
 
     async def aclose(self) -> None:
         """Release nothing: the mind belongs to its maker."""
-
-
-def first_word(paces: list[float], on_token: OnToken | None = None) -> OnToken:
-    """Pass on the pieces of a reply; the seconds from now to the first one are added to `paces`."""
-    began, waiting = perf_counter(), True
-
-    async def passed_on(piece: str) -> None:
-        nonlocal waiting
-        if waiting:
-            waiting = False
-            paces.append(perf_counter() - began)
-        if on_token is not None:
-            await on_token(piece)
-
-    return passed_on
 
 
 @dataclass(frozen=True)
@@ -142,12 +121,13 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
 
     Returns
     -------
-    Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all; seconds to the first word of a
-    reply, of a whole turn and of the model alone
+    Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all
     """
     counts, usage, before = Counter[str](), Usage(), _results()
     for student in tracked(dict.fromkeys(each.student for each in dialogues), "Students"):
-        watched, pupil = await _watching(gm, student)
+        watched = WatchedMind(gm.mind)
+        pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
+        await pupil.begin()
         for dialogue in dialogues:
             if dialogue.student == student:
                 counts += await _played(pupil, watched, dialogue)
@@ -160,26 +140,7 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
     turns = max(1, counts["turns"])
     spent = {"calls": usage.calls / turns, "tokens_in": usage.input_tokens / turns}
     spent |= {"tokens_out": usage.output_tokens / turns, "cost": usage.cost}
-    paces = await _paces(gm, dialogues[0])
-    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | found | spent | paces
-
-
-async def _watching(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
-    watched = WatchedMind(gm.mind)
-    pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
-    await pupil.begin()
-    return watched, pupil
-
-
-async def _paces(gm: Graphmem, dialogue: Dialogue) -> dict[str, float]:
-    """Return seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
-    (watched, pupil), paces = await _watching(gm, dialogue.student), list[float]()
-    for place, turn in enumerate(dialogue_turns(dialogue)):
-        incoming = replace(recorded_turn(dialogue, place, turn, pupil.now), reply=None)
-        await handle_turn(pupil.gm, pupil.session, incoming, on_token=first_word(paces))
-    await pupil.end()
-    timed = {"first_word": paces, "model_first_word": watched.paces}
-    return {name: median(seconds) for name, seconds in timed.items() if seconds}
+    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | found | spent
 
 
 def _results() -> dict[str, float]:
