@@ -83,14 +83,15 @@ class Tampered(GraphmemError):
     `label`, `node_id` and `field` name its place, where that is known; all three are clear.
     """
 
-    label = node_id = field = ""
+    def __init__(self, message: str | None = None, label: str = "", node_id: str = "", field: str = "") -> None:
+        super().__init__(message)
+        self.label, self.node_id, self.field = label, node_id, field
 
     @classmethod
     def altered(cls, label: str, node_id: str, field: str) -> "Tampered":
         """The error of a clear value of a node."""
-        error = cls(f"{label} {node_id} cannot be read: a clear value of it was altered or removed.")
-        error.label, error.node_id, error.field = label, node_id, field
-        return error
+        told = f"{label} {node_id} cannot be read: a clear value of it was altered or removed."
+        return cls(told, label, node_id, field)
 
     @classmethod
     def at(cls, label: str, node_id: str, field: str) -> "Tampered":
@@ -101,9 +102,8 @@ class Tampered(GraphmemError):
         >>> str(Tampered.at("Fact", "fact-1", "text"))
         'The sealed field text of Fact fact-1 does not open: it was altered, moved or cut short.'
         """
-        error = cls(f"The sealed field {field} of {label} {node_id} does not open: it was altered, moved or cut short.")
-        error.label, error.node_id, error.field = label, node_id, field
-        return error
+        told = f"The sealed field {field} of {label} {node_id} does not open: it was altered, moved or cut short."
+        return cls(told, label, node_id, field)
 
 
 class QueryError(GraphmemError):

@@ -5,10 +5,10 @@ import json
 import os
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from math import ceil
 from time import monotonic
 from typing import TypeVar
@@ -63,7 +63,7 @@ class TokenBuckets:
     """
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
+        self.capacity = capacity
         # A bucket that was left alone for as long is full again.
         self._left: TTLCache[str, tuple[float, float]] = TTLCache(CALLERS, ttl=SECONDS)
 
@@ -83,8 +83,8 @@ class TokenBuckets:
 
     def give_back(self, caller: str, tokens: int) -> None:
         """Put tokens back into a caller's bucket, where they were taken and not used."""
-        left, at = self._left.get(caller, (float(self._capacity), 0.0))
-        self._left[caller] = (min(float(self._capacity), left + tokens), at)
+        left, at = self._left.get(caller, (float(self.capacity), 0.0))
+        self._left[caller] = (min(float(self.capacity), left + tokens), at)
 
     def wait(self, caller: str, tokens: int, now: float) -> float:
         """Seconds until a caller's bucket holds some tokens, at most those of a full one.
@@ -95,27 +95,12 @@ class TokenBuckets:
         >>> buckets.take("ann", 60, 0.0), buckets.wait("ann", 10, 1.0)
         (True, 9.0)
         """
-        missing = min(tokens, self._capacity) - self._now(caller, now)
-        return max(0.0, missing * SECONDS / self._capacity)
+        missing = min(tokens, self.capacity) - self._now(caller, now)
+        return max(0.0, missing * SECONDS / self.capacity)
 
     def _now(self, caller: str, now: float) -> float:
-        left, at = self._left.get(caller, (float(self._capacity), now))
-        return min(float(self._capacity), left + (now - at) * self._capacity / SECONDS)
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit a minute.
-
-    what : that is limited, such as `turns of a student`
-    most : int >= 1, a minute
-    by : what a bucket is kept for: some of `institution`, `role`, `student`
-    """
-
-    what: str
-    most: int
-    by: Sequence[str]
-    buckets: TokenBuckets
+        left, at = self._left.get(caller, (float(self.capacity), now))
+        return min(float(self.capacity), left + (now - at) * self.capacity / SECONDS)
 
 
 class Rates:
@@ -136,20 +121,21 @@ class Rates:
     """
 
     def __init__(self, settings: Settings) -> None:
-        limits: dict[str, list[tuple[str, int, Sequence[str]]]] = {
-            "requests": [("requests of a role", settings.requests_minute, ("institution", "role"))],
-            "turns": [
-                ("turns of a student", settings.turns_minute, ("institution", "student")),
-            ],
-            "observations": [
-                ("observations of a student", settings.observations_minute, ("institution", "role", "student")),
-                ("observations of an institution", settings.observations_institution_minute, ("institution",)),
-            ],
-        }
-        self._limits = {
-            kind: [Limit(what, most, by, TokenBuckets(most)) for what, most, by in rows if most]
-            for kind, rows in limits.items()
-        }
+        by_institution = settings.observations_institution_minute
+        self._limits: dict[str, list[tuple[str, TokenBuckets, Sequence[str]]]] = defaultdict(list)
+        for kind, what, most, by in (
+            ("requests", "requests of a role", settings.requests_minute, ("institution", "role")),
+            ("turns", "turns of a student", settings.turns_minute, ("institution", "student")),
+            (
+                "observations",
+                "observations of a student",
+                settings.observations_minute,
+                ("institution", "role", "student"),
+            ),
+            ("observations", "observations of an institution", by_institution, ("institution",)),
+        ):
+            if most:
+                self._limits[kind].append((what, TokenBuckets(most), by))
 
     def check(self, kind: str, amount: int, now: float, **caller: str) -> None:
         """Count something that a caller asks for.
@@ -165,18 +151,14 @@ class Rates:
         ------
         RateLimited     there would be too much this minute; it says when to come again
         """
-        for limit in self._limits[kind]:
-            bucket = _bucket(limit, caller)
-            if not limit.buckets.take(bucket, amount, now):
-                seconds = max(1, ceil(limit.buckets.wait(bucket, amount, now)))
+        for what, buckets, by in self._limits[kind]:
+            bucket = json.dumps([caller[name] for name in by])
+            if not buckets.take(bucket, amount, now):
+                seconds = max(1, ceil(buckets.wait(bucket, amount, now)))
                 raise RateLimited(
-                    f"At most {limit.most} {limit.what} are taken a minute: try again in {seconds} seconds.",
+                    f"At most {buckets.capacity} {what} are taken a minute: try again in {seconds} seconds.",
                     retry_after=seconds,
                 )
-
-
-def _bucket(limit: Limit, caller: dict[str, str]) -> str:
-    return json.dumps([caller[name] for name in limit.by])
 
 
 class PasswordChecks:

@@ -3,7 +3,6 @@
 import contextlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -50,12 +49,8 @@ Place = tuple[dict[str, Any] | list[Any], Any]
 """An object or a list of a response, and the key or place of a text in it."""
 
 
-@dataclass
-class _Selections:
-    """Selections of one definition by name, its aliases as `:`, and how often it spreads each fragment."""
-
-    own: Counter[str] = field(default_factory=Counter)
-    spreads: Counter[str] = field(default_factory=Counter)
+Selections = tuple[Counter[str], Counter[str]]
+"""Selections of one definition by name, its aliases as `:`, and how often it spreads each fragment."""
 
 
 class CachedParsing(ParserCache):
@@ -130,31 +125,31 @@ def expanded(document: DocumentNode) -> Counter[str]:
     fragments = {d.name.value: _selections(d) for d in definitions if isinstance(d, FragmentDefinitionNode)}
     sizes: dict[str, Counter[str]] = {}
 
-    def size(found: _Selections) -> Counter[str]:
-        total = found.own.copy()
-        for spread, times in found.spreads.items():
+    def size(own: Counter[str], spreads: Counter[str]) -> Counter[str]:
+        total = own.copy()
+        for spread, times in spreads.items():
             for name, count in sizes.get(spread, {}).items():
                 total[name] += times * count
         return total
 
-    for name in TopologicalSorter({name: found.spreads.keys() for name, found in fragments.items()}).static_order():
+    for name in TopologicalSorter({name: spreads.keys() for name, (_, spreads) in fragments.items()}).static_order():
         if name in fragments:
-            sizes[name] = size(fragments[name])
-    return sum((size(_selections(d)) for d in definitions if isinstance(d, OperationDefinitionNode)), Counter())
+            sizes[name] = size(*fragments[name])
+    return sum((size(*_selections(d)) for d in definitions if isinstance(d, OperationDefinitionNode)), Counter())
 
 
-def _selections(definition: OperationDefinitionNode | FragmentDefinitionNode) -> _Selections:
-    found, waiting = _Selections(), [definition.selection_set]
+def _selections(definition: OperationDefinitionNode | FragmentDefinitionNode) -> Selections:
+    own, spreads, waiting = Counter[str](), Counter[str](), [definition.selection_set]
     while waiting:
         for selection in waiting.pop().selections:
             name = selection.name.value if isinstance(selection, FieldNode) else ""
-            found.own[name if name in INTROSPECTION else ""] += 1
-            found.own[":"] += isinstance(selection, FieldNode) and selection.alias is not None
+            own[name if name in INTROSPECTION else ""] += 1
+            own[":"] += isinstance(selection, FieldNode) and selection.alias is not None
             if isinstance(selection, FragmentSpreadNode):
-                found.spreads[selection.name.value] += 1
+                spreads[selection.name.value] += 1
             elif (inner := getattr(selection, "selection_set", None)) is not None:
                 waiting.append(inner)
-    return found
+    return own, spreads
 
 
 class VeiledText(str):

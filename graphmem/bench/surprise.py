@@ -7,7 +7,7 @@ seconds. `auroc` is of the signal, the shares are of turns that reach cognitive 
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -70,16 +70,8 @@ SegmentedTalk = tuple[list[Message], list[int]]
 Found = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class ScoredTurn:
-    """A student's message of a talk, with the models' outputs and its score.
-
-    distance : in meaning, to the nearest message before it; None for the first
-    """
-
-    sensed: Sensed
-    score: Score
-    distance: float | None
+ScoredTurn = tuple[Score, Sensed, float | None]
+"""A student's message of a talk: its score, the models' outputs, and its distance from the talk before."""
 
 
 def measure_surprise(_: Settings, file: Path | None) -> Figures:
@@ -102,9 +94,9 @@ def measure_surprise(_: Settings, file: Path | None) -> Figures:
 def surprise_figures(talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses) -> Figures:
     """Return figures of events inserted into talks."""
     numbered = tracked(enumerate(talks), "Ordinary talk")
-    ordinary = [turn.score for i, talk in numbered for turn in scored_turns(talk, senses, seed=i)]
+    ordinary = [own for i, talk in numbered for own, *_ in scored_turns(talk, senses, seed=i)]
     told = [
-        list(scored_turns(talk, senses, seed=i))[-1].score
+        list(scored_turns(talk, senses, seed=i))[-1][0]
         for i, talk in tracked(enumerate(told_in(talks, events, random.Random(0))), "Events")
     ]
     shaken = (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
@@ -151,7 +143,7 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
             in_danger = find_danger(text) is not None
             before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
             away = distance(np.array(before), reading.vector) if before else None
-            yield ScoredTurn(sensed, grave(scored) if in_danger else scored, away)
+            yield grave(scored) if in_danger else scored, sensed, away
             sums.append(scored.surprising)
             expected = Prediction(text, (), message.embedding)
         known.append(message)

@@ -40,14 +40,13 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.search.scoring import gravity_now
 from graphmem.store.changes import (
+    ChangedEdge,
     ChangeRow,
     Changes,
     End,
-    GoneEdge,
     New,
     NewEdge,
     Reinforced,
-    SettledEdge,
     Update,
     renewed,
 )
@@ -503,8 +502,8 @@ def undone(recorded: Recorded, now: datetime) -> tuple[ChangeRow, ...]:
         *(Update(each.memory_id, each.values) for each in undo.memories),
         # The memory it created is kept, as a belief held for a while.
         *renewed(undo.made, reliability=Reliability.SUPERSEDED, invalid_at=now),
-        *(GoneEdge(*edge) for edge in undo.edges),
-        *(SettledEdge(*edge, None) for edge in undo.settled_edges),
+        *(ChangedEdge(*edge, gone=True) for edge in undo.edges),
+        *(ChangedEdge(*edge) for edge in undo.settled_edges),
         Recorded(_reopened(record)),
     )
 
@@ -721,7 +720,7 @@ def _settled_edges(done: Uncertainty, by: Settling, *, new: bool) -> tuple[Chang
     sides = (("a", done.a_id, done.a_edge), ("b", done.b_id, done.b_edge))
     edges = {side: (i, edge.to_id, edge.type) for side, i, edge in sides if i is not None and edge is not None}
     stands = {True: Reliability.RELIABLE, False: Reliability.SUPERSEDED}
-    changed = (SettledEdge(*edge, stands[side == winner]) for side, edge in edges.items())
+    changed = (ChangedEdge(*edge, stands[side == winner]) for side, edge in edges.items())
     return (*changed, Recorded(done, Undo(settled_edges=tuple(edges.values())), new))
 
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -74,20 +74,13 @@ async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: Compres
     return None
 
 
-@dataclass(frozen=True)
-class Handler:
-    """Handler of a kind of job.
+JobHandler = Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]
+"""Does one or several jobs of one student and says how many of them took effect.
 
-    run : does one or several jobs of one student and says how many of them took effect. It asks `gm.mind`, for which
-        the offline mind stands in where the day's budget is spent; it writes what they give and finishes them in one
-        statement that has no effect without their lease; what it raises leaves them all for later
-    at_once : most jobs it takes together; more than one where one question can be asked about several
-    questions : most questions it asks a mind each time
-    """
-
-    run: Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]
-    at_once: int = 1
-    questions: int = 1
+It asks `gm.mind` one question, for which the offline mind stands in where the day's budget is spent; it writes what is
+answered and finishes the jobs in one statement that has no effect without their lease; what it raises leaves them all
+for later.
+"""
 
 
 class _Apart(Exception):
@@ -167,16 +160,15 @@ async def _next_group(gm: Graphmem, session: Session, wanted: Sequence[Kind]) ->
     now = gm.clock()
     until = now + lease(gm)
     claimed = await jobs.claim(gm.graph, session, wanted, 1 if asks else JOBS_AT_ONCE, until, now, alone=True)
-    if asks and claimed and (more := HANDLERS[claimed[0].kind].at_once - 1):
+    if asks and claimed and (more := HANDLERS[claimed[0].kind][1] - 1):
         first = claimed[0]
         claimed += await jobs.claim(gm.graph, session, [first.kind], more, until, now, alone=True, lease=first.lease)
     return claimed
 
 
 def lease(gm: Graphmem) -> timedelta:
-    """Lease time of the jobs a worker has taken: each of their questions may take its time."""
-    most = max(handler.questions for handler in HANDLERS.values())
-    return timedelta(seconds=most * gm.mind.seconds + gm.settings.jobs_lease)
+    """Lease time of the jobs a worker has taken: their question may take its time."""
+    return timedelta(seconds=gm.mind.seconds + gm.settings.jobs_lease)
 
 
 async def _run_all(
@@ -215,14 +207,14 @@ def grouped(claimed: Sequence[Claimed]) -> list[list[Claimed]]:
     """
     groups = []
     for kind, alike in groupby(claimed, lambda job: job.kind):
-        same, most = list(alike), HANDLERS[kind].at_once
+        same, most = list(alike), HANDLERS[kind][1]
         groups += [same[start : start + most] for start in range(0, len(same), most)]
     return groups
 
 
 async def _run_group(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
     """Run jobs that are done together; how many took effect."""
-    handler, first = HANDLERS[group[0].kind], group[0]
+    (handler, _), first = HANDLERS[group[0].kind], group[0]
     with log_ids(student=session.student_id, job=first.id):
         try:
             return await _run_with(gm, session, group, handler)
@@ -230,12 +222,12 @@ async def _run_group(gm: Graphmem, session: Session, group: Sequence[Claimed]) -
             return sum([await _run_with(gm, session, [each], handler) for each in group])
 
 
-async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], handler: Handler) -> int:
+async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], handler: JobHandler) -> int:
     # Jobs that are done together are known by their first one.
     size = sum(len(job.payload) for job in group)
-    async with within_budget(gm, session, group[0].id, size, handler.questions) as able:
+    async with within_budget(gm, session, group[0].id, size, 1) as able:
         try:
-            return await handler.run(able, session, group)
+            return await handler(able, session, group)
         except (Unavailable, Locked):
             raise
         except Tampered as error:
@@ -319,10 +311,10 @@ def trouble_logged() -> Iterator[None]:
         log.error("jobs were cut short by an unexpected %s at %s", type(e).__name__, place(e))
 
 
-HANDLERS: Mapping[Kind, Handler] = {
-    Kind.FORM: Handler(form_messages, at_once=MESSAGES_AT_ONCE),
-    Kind.OBSERVE: Handler(form_observations, at_once=MESSAGES_AT_ONCE),
+HANDLERS: Mapping[Kind, tuple[JobHandler, int]] = {
+    Kind.FORM: (form_messages, MESSAGES_AT_ONCE),
+    Kind.OBSERVE: (form_observations, MESSAGES_AT_ONCE),
 }
-"""Who does which kind of job."""
+"""Who does which kind of job, and most jobs of it that one question can be asked about."""
 JOB_KINDS = list(HANDLERS)
 """The kinds of jobs that workers do."""

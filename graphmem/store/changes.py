@@ -92,31 +92,27 @@ class Update:
 
 
 @dataclass(frozen=True)
-class EdgeEnds:
-    """A relationship between two memories."""
+class NewEdge:
+    """A relationship between two memories that is made; one that exists keeps the greater weight."""
 
     from_id: str
     to_id: str
     type: EdgeType
-
-
-@dataclass(frozen=True)
-class NewEdge(EdgeEnds):
-    """One that is made; one that exists keeps the greater weight."""
-
     weight: float
 
 
 @dataclass(frozen=True)
-class GoneEdge(EdgeEnds):
-    """One that is taken away."""
+class ChangedEdge:
+    """A relationship between two memories about which something is settled, or that is gone.
 
+    reliability : from now on; None takes back what was settled
+    """
 
-@dataclass(frozen=True)
-class SettledEdge(EdgeEnds):
-    """One about which something is settled: its reliability from now on; None takes that back."""
-
-    reliability: Reliability | None
+    from_id: str
+    to_id: str
+    type: EdgeType
+    reliability: Reliability | None = None
+    gone: bool = False
 
 
 @dataclass(frozen=True)
@@ -246,8 +242,7 @@ ChangeRow = (
     | Rewritten
     | Update
     | NewEdge
-    | GoneEdge
-    | SettledEdge
+    | ChangedEdge
     | Mention
     | Topic
     | Promotion
@@ -397,9 +392,10 @@ def _write_steps(session: Session, changes: Changes, written: int, now: datetime
     yield "changes/link:Memory-Memory", {"rows": edges, **made}
     rated = [update.memory_id for update in changes.of(Update) if "reliability" in update.values]
     yield "changes/rate_edges", {"rows": rated, **made}
-    settled = [_edge_ends(e) | {"properties": _settled(e.reliability)} for e in changes.of(SettledEdge)]
+    changed = changes.of(ChangedEdge)
+    settled = [_edge_ends(e) | {"properties": _settled(e.reliability)} for e in changed if not e.gone]
     yield "changes/set_edges", {"rows": settled, **made}
-    yield "changes/unlink", {"rows": [_edge_ends(edge) for edge in changes.of(GoneEdge)], **made}
+    yield "changes/unlink", {"rows": [_edge_ends(edge) for edge in changed if edge.gone], **made}
     yield from _of_doubts(session, changes, written)
     yield from _of_mentions(session, changes, written, now)
     if promoted := changes.of(Promotion):
@@ -537,7 +533,7 @@ def _link(from_id: str, kind: str, to_id: str, properties: Mapping[str, Any] | N
     return {"from": from_id, "type": kind, "to": to_id, "properties": properties or {}}
 
 
-def _edge_ends(edge: EdgeEnds) -> dict[str, Any]:
+def _edge_ends(edge: NewEdge | ChangedEdge) -> dict[str, Any]:
     return {"from": edge.from_id, "type": edge.type, "to": edge.to_id}
 
 

@@ -483,47 +483,27 @@ class UnconsolidatedMemory:
     importance: float
 
 
-@dataclass(frozen=True)
-class WaitingThoughts:
-    """The oldest thoughts that nobody has considered.
+async def list_waiting(
+    graph: Graph, who: Who, limit: int, until: datetime | None
+) -> tuple[list[UnconsolidatedMemory], list[float]]:
+    """Thoughts nobody has considered yet, said until a moment if one is given, oldest first; `thought/list`.
 
-    said : seconds at which the student spoke around them, in order
+    Beside them the seconds at which the student spoke around them, in order.
     """
-
-    thoughts: tuple[UnconsolidatedMemory, ...]
-    said: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class ConsolidationVerdict:
-    """Decision of consolidation on a thought.
-
-    activity : messages a minute of the time it is judged by
-    """
-
-    id: str
-    consolidated: bool
-    activity: float
-    importance: float
-    salience: float
-    strength: float
-
-
-async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | None) -> WaitingThoughts:
-    """Thoughts nobody has considered yet, said until a moment if one is given, oldest first; `thought/list`."""
     (row,) = await graph.run(
         "thought/list", who, limit=limit, until=until, seconds_before=RATE_WINDOW, seconds_after=SEGMENT_GAP
     )
-    found = tuple(await only_intact(graph, who, row["thoughts"], _unconsolidated))
+    found = await only_intact(graph, who, row["thoughts"], _unconsolidated)
     # The turns of a session that nobody closed are gone before its memories are considered.
-    said = {at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found}
-    return WaitingThoughts(found, tuple(sorted(said)))
+    return found, sorted({at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found})
 
 
-async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
-    """Write verdicts, once; `thought/consolidate`. Returns how many thoughts had not been considered before."""
-    judged = [asdict(each) for each in verdicts]
-    return await graph.value(int, "thought/consolidate", who, verdicts=judged, now=now) or 0
+async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[Mapping[str, Any]], now: datetime) -> int:
+    """Write verdicts, once: of each thought its id and the properties it has from now on; `thought/consolidate`.
+
+    Returns how many thoughts had not been considered before.
+    """
+    return await graph.value(int, "thought/consolidate", who, verdicts=verdicts, now=now) or 0
 
 
 async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str, bool]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from graphmem.errors import Conflict
 from graphmem.model import Keys, LedgerCategory, Session, Vector, Who
@@ -78,21 +78,19 @@ async def read_nodes(
         await report(graph, session, damage)
 
 
-async def read_edges(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
-    """Each relationship between the nodes of an inventory, by their numbers; `export/list_edges`."""
-    number = {element: i for i, element in enumerate(inventory.elements)}
-    async for row in _rows_of(graph, session, "export/list_edges", inventory.elements):
-        if row["end"] in number:
-            ends = {"from": number[row["start"]], "to": number[row["end"]]}
-            yield ends | {"type": row["type"], "properties": row["properties"]}
+async def read_edges(
+    graph: Graph, session: Session, inventory: Inventory, kind: Literal["edges", "links"]
+) -> AsyncIterator[Exported]:
+    """Each relationship from the nodes of an inventory, by their numbers, to each other or to a concept of the world.
 
-
-async def read_links(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
-    """Each relationship from the nodes of an inventory to a concept of the world; `export/list_links`."""
+    `export/list_edges`, `export/list_links`.
+    """
     number = {element: i for i, element in enumerate(inventory.elements)}
-    async for row in _rows_of(graph, session, "export/list_links", inventory.elements):
-        told = {"from": number[row["start"]], "concept": row["concept"]}
-        yield told | {"type": row["type"], "properties": row["properties"]}
+    for some in batches(inventory.elements, EDGES_AT_ONCE):
+        for row in await graph.run(f"export/list_{kind}", session, elements=some):
+            if kind == "links" or row["end"] in number:
+                end = {"concept": row["concept"]} if kind == "links" else {"to": number[row["end"]]}
+                yield {"from": number[row["start"]], **end, "type": row["type"], "properties": row["properties"]}
 
 
 async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported]:
@@ -117,13 +115,7 @@ async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported
 async def read_discovered(graph: Graph, session: Session) -> AsyncIterator[Exported]:
     """Each edge of the world that the student has found; `export/list_discovered`."""
     for row in await graph.run("export/list_discovered", session):
-        yield {"edge_id": row["edge_id"], "since": row["since"]}
-
-
-async def _rows_of(graph: Graph, session: Session, name: str, elements: Sequence[str]) -> AsyncIterator[Row]:
-    for start in range(0, len(elements), EDGES_AT_ONCE):
-        for row in await graph.run(name, session, elements=elements[start : start + EDGES_AT_ONCE]):
-            yield row
+        yield row
 
 
 def _exported_node(session: Session, lock: StudentLock, row: Row, turns: int, damage: Damage) -> Exported:

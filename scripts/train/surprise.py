@@ -86,10 +86,10 @@ def reference(talks: Sequence[Talk], chats: Sequence[Talk], senses: Senses) -> N
     """Write tables of the parts first, then of the sum of what they make of the parts."""
     first = scored(talks, senses)
     names = [part.name for part in fields(surprise.MessageParts) if part.name in surprise.ORDINARY]
-    tables = {n: table([v for t in first if (v := getattr(t.score.parts, n)) is not None]) for n in names}
+    tables = {n: table([v for own, *_ in first if (v := getattr(own.parts, n)) is not None]) for n in names}
     # Of tutoring and of chats as many messages.
-    both = [[t.distance for t in own if t.distance is not None] for own in (first, scored(chats, senses))]
+    both = [[away for *_, away in own if away is not None] for own in (first, scored(chats, senses))]
     tables["novelty"] = table([d for each in both for d in random.Random(0).sample(each, min(map(len, both)))])
-    tables["error"] = table([1 - t.sensed.match for t in first if t.sensed.match is not None])
+    tables["error"] = table([1 - sensed.match for _, sensed, _ in first if sensed.match is not None])
     write(tables | {"sum": SHARES})
-    write(tables | {"sum": table([t.score.surprising for t in scored(talks, senses)])})
+    write(tables | {"sum": table([own.surprising for own, *_ in scored(talks, senses)])})

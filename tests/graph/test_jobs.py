@@ -21,7 +21,7 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.observation import observe
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.health import count_jobs, list_jobs, retry_job, spent, spent_by_kind
-from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, JOB_KINDS, TALK_PAUSE, Handler, failure, lease, run_jobs
+from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, JOB_KINDS, TALK_PAUSE, failure, lease, run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcome, Usage
@@ -218,7 +218,7 @@ async def test_a_job_that_fails_is_tried_again_later_and_is_dead_in_the_end(
         tries.append(1)
         raise KeyError
 
-    monkeypatch.setitem(cast(dict[Kind, Handler], HANDLERS), Kind.OBSERVE, Handler(failing))
+    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, (failing, 1))
     await observe(gm, ann.who, observations(SWIMS[:1]))
     clock = Clock(gm.clock())
     later = another_replica(gm, clock=clock)
@@ -355,7 +355,7 @@ async def test_an_unexpected_error_is_kept_with_its_place_and_without_what_was_s
     async def failing(_gm: Graphmem, _session: Session, _group: Sequence[jobs.Claimed]) -> int:
         raise KeyError(SWIMS[0])
 
-    monkeypatch.setitem(cast(dict[Kind, Handler], HANDLERS), Kind.OBSERVE, Handler(failing))
+    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, (failing, 1))
     await observe(gm, ann.who, observations(SWIMS[:1]))
     assert await run_jobs(gm, ann.session) == 0
     (job,) = (await list_jobs(gm, ann.who.institution, "ann", None, 10, None)).items
@@ -434,10 +434,10 @@ async def test_jobs_asked_about_together_are_run_together(
 
     async def together(gm: Graphmem, session: Session, group: Sequence[jobs.Claimed]) -> int:
         seen.append(len(group))
-        return await usual[Kind.OBSERVE].run(gm, session, group)
+        return await usual[Kind.OBSERVE][0](gm, session, group)
 
     usual = dict(HANDLERS)
-    monkeypatch.setitem(cast(dict[Kind, Handler], HANDLERS), Kind.OBSERVE, Handler(together, at_once=2))
+    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, (together, 2))
     await observe(gm, ann.who, observations(SWIMS[:5]))
     with llm_server() as server:
         async with with_model(gm, server) as talking:
