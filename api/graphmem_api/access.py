@@ -11,6 +11,7 @@ import strawberry
 from strawberry.dataloader import DataLoader
 from strawberry.fastapi import BaseContext
 
+from graphmem import model
 from graphmem.app import Graphmem
 from graphmem.bearer import EXPIRED, Caller
 from graphmem.errors import Forbidden, GraphmemError, Locked, Unauthenticated
@@ -19,21 +20,9 @@ from graphmem.flows.memories import edges_by_memory, entities_by_memory, sources
 from graphmem.flows.students import check_not_revoked, find_student
 from graphmem.flows.surprise import responses_by_episode
 from graphmem.flows.uncertainty import uncertainties_by_memory
-from graphmem.model import (
-    Edge,
-    NamedEntity,
-    Role,
-    Session,
-    Source,
-    SourceKind,
-    Student,
-    SurpriseResponse,
-    Uncertainty,
-    Who,
-)
 from graphmem.validation import checked_id
 
-W = TypeVar("W", bound=Who)
+W = TypeVar("W", bound=model.Who)
 V = TypeVar("V")
 
 
@@ -41,10 +30,10 @@ AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"
 CLIENT = "x-graphmem-client"
 BOOKMARK = "x-graphmem-bookmark"
-OBSERVED_BY: Mapping[Role, frozenset[SourceKind]] = {
-    Role.APP: frozenset([SourceKind.CHAT, SourceKind.LESSON, SourceKind.PROMPT_RUN]),
-    Role.TEACHER: frozenset([SourceKind.LESSON, SourceKind.TEACHER]),
-    Role.ADMIN: frozenset([SourceKind.LESSON, SourceKind.TEACHER, SourceKind.SYSTEM]),
+OBSERVED_BY: Mapping[model.Role, frozenset[model.SourceKind]] = {
+    model.Role.APP: frozenset([model.SourceKind.CHAT, model.SourceKind.LESSON, model.SourceKind.PROMPT_RUN]),
+    model.Role.TEACHER: frozenset([model.SourceKind.LESSON, model.SourceKind.TEACHER]),
+    model.Role.ADMIN: frozenset([model.SourceKind.LESSON, model.SourceKind.TEACHER, model.SourceKind.SYSTEM]),
 }
 """Kinds of observations that each role may note: nobody speaks for somebody else."""
 _NEEDS_SESSION = "This needs the student's own session: openSession, then send its token in X-Graphmem-Session."
@@ -57,21 +46,23 @@ class Loaders:
     """
 
     def __init__(self, gm: Graphmem) -> None:
-        self.sources: DataLoader[tuple[Who, str], list[Source]] = _by_student(gm, sources_by_memory, list)
-        self.edges: DataLoader[tuple[Who, str], list[Edge]] = _by_student(gm, edges_by_memory, list)
-        self.entities: DataLoader[tuple[Who, str], list[NamedEntity]] = _by_student(gm, entities_by_memory, list)
-        self.uncertainties: DataLoader[tuple[Who, str], list[Uncertainty]] = _by_student(
+        self.sources: DataLoader[tuple[model.Who, str], list[model.Source]] = _by_student(gm, sources_by_memory, list)
+        self.edges: DataLoader[tuple[model.Who, str], list[model.Edge]] = _by_student(gm, edges_by_memory, list)
+        self.entities: DataLoader[tuple[model.Who, str], list[model.NamedEntity]] = _by_student(
+            gm, entities_by_memory, list
+        )
+        self.uncertainties: DataLoader[tuple[model.Who, str], list[model.Uncertainty]] = _by_student(
             gm, uncertainties_by_memory, list
         )
-        self.responses: DataLoader[tuple[Session, str], SurpriseResponse | None] = _by_student(
+        self.responses: DataLoader[tuple[model.Session, str], model.SurpriseResponse | None] = _by_student(
             gm, responses_by_episode, lambda: None
         )
 
-        async def counts(asked: Sequence[Who]) -> list[tuple[int, int]]:
+        async def counts(asked: Sequence[model.Who]) -> list[tuple[int, int]]:
             found = {who: await students.count_contents(gm, who) for who in dict.fromkeys(asked)}
             return [found[who] for who in asked]
 
-        self.counts: DataLoader[Who, tuple[int, int]] = DataLoader(load_fn=counts, cache=False)
+        self.counts: DataLoader[model.Who, tuple[int, int]] = DataLoader(load_fn=counts, cache=False)
 
 
 def _by_student(
@@ -133,7 +124,7 @@ class RequestContext(BaseContext):
         return found
 
     @property
-    def session(self) -> Session | None:
+    def session(self) -> model.Session | None:
         """The session of the session token, if there is one."""
         found = self._session
         if found is not None and found.expires_at <= self.gm.clock():
@@ -141,9 +132,9 @@ class RequestContext(BaseContext):
         return found
 
     @property
-    def used_session(self) -> Session | None:
+    def used_session(self) -> model.Session | None:
         """The session whose token was opened while the request was answered; None where nobody needed it."""
-        found: Session | None = self.__dict__.get("_session")
+        found: model.Session | None = self.__dict__.get("_session")
         return found
 
     @property
@@ -176,7 +167,7 @@ class RequestContext(BaseContext):
         return self.gm.caller_of(token.strip())
 
     @cached_property
-    def _session(self) -> Session | None:
+    def _session(self) -> model.Session | None:
         return self.gm.opened_session(self.session_token) if self.session_token else None
 
     def _header(self, name: str) -> str:
@@ -191,7 +182,7 @@ Info = strawberry.Info[RequestContext, None]
 """What a resolver is given of its request."""
 
 
-def allowed(info: Info, *roles: Role) -> Caller:
+def allowed(info: Info, *roles: model.Role) -> Caller:
     """The caller, if it has one of certain roles."""
     who = info.context.caller
     if who.role not in roles:
@@ -199,12 +190,12 @@ def allowed(info: Info, *roles: Role) -> Caller:
     return who
 
 
-def of_student(info: Info, student_id: str, *roles: Role) -> Who:
+def of_student(info: Info, student_id: str, *roles: model.Role) -> model.Who:
     """The student a call is about, for callers of certain roles, and only one whom their token reaches."""
     caller = allowed(info, *roles)
     if caller.student_id not in (None, student_id):
         raise Forbidden("This token reaches another student only.")
-    return Who(caller.institution, checked_id("studentId", student_id))
+    return model.Who(caller.institution, checked_id("studentId", student_id))
 
 
 def check_request(context: RequestContext) -> None:
@@ -221,16 +212,16 @@ def check_request(context: RequestContext) -> None:
     context.gm.rates.check("requests", 1, monotonic(), institution=caller.institution, role=caller.role.value)
 
 
-def in_session(info: Info, student_id: str) -> Session:
+def in_session(info: Info, student_id: str) -> model.Session:
     """The open session of the student a call is about; Locked when it is another's or none."""
-    who = of_student(info, student_id, Role.APP)
+    who = of_student(info, student_id, model.Role.APP)
     session = info.context.session
     if session is None or (session.institution, session.student_id) != (who.institution, who.student_id):
         raise Locked(_NEEDS_SESSION)
     return session
 
 
-async def in_running_session(info: Info, student_id: str) -> Session:
+async def in_running_session(info: Info, student_id: str) -> model.Session:
     """As `in_session`, for flows that do not look for themselves whether the session has ended meanwhile."""
     session = in_session(info, student_id)
     found = await find_student(info.context.gm, session)
@@ -239,26 +230,26 @@ async def in_running_session(info: Info, student_id: str) -> Session:
     return session
 
 
-def session_to_read(info: Info, student_id: str, *others: Role) -> Session | None:
+def session_to_read(info: Info, student_id: str, *others: model.Role) -> model.Session | None:
     """The student's session for an app, which needs it; None for callers of other roles that may read what is clear."""
-    caller = allowed(info, Role.APP, *others)
-    return in_session(info, student_id) if caller.role is Role.APP else None
+    caller = allowed(info, model.Role.APP, *others)
+    return in_session(info, student_id) if caller.role is model.Role.APP else None
 
 
-async def running_session_to_read(info: Info, student_id: str, *others: Role) -> Session | None:
+async def running_session_to_read(info: Info, student_id: str, *others: model.Role) -> model.Session | None:
     """As `session_to_read`, for flows that do not look for themselves whether the session has ended meanwhile."""
-    caller = allowed(info, Role.APP, *others)
-    return await in_running_session(info, student_id) if caller.role is Role.APP else None
+    caller = allowed(info, model.Role.APP, *others)
+    return await in_running_session(info, student_id) if caller.role is model.Role.APP else None
 
 
-async def student_in_reach(info: Info, student_id: str | None, *others: Role) -> tuple[str, str | None]:
+async def student_in_reach(info: Info, student_id: str | None, *others: model.Role) -> tuple[str, str | None]:
     """Institution and student whose work and usage a caller may see.
 
     An app reaches the student whose running session it sends; callers of other roles any student of their institution,
     or all of them (None).
     """
-    caller = allowed(info, Role.APP, *others)
-    if caller.role is not Role.APP:
+    caller = allowed(info, model.Role.APP, *others)
+    if caller.role is not model.Role.APP:
         return caller.institution, student_id
     if student_id is None and info.context.session is None:
         raise Locked(_NEEDS_SESSION)
@@ -266,7 +257,7 @@ async def student_in_reach(info: Info, student_id: str | None, *others: Role) ->
     return caller.institution, (await in_running_session(info, str(asked))).student_id
 
 
-def check_observations(info: Info, who: Who, kinds: Sequence[SourceKind]) -> None:
+def check_observations(info: Info, who: model.Who, kinds: Sequence[model.SourceKind]) -> None:
     """Refuse observations of a kind that is not the caller's to note, and count the others.
 
     Raises
@@ -283,7 +274,7 @@ def check_observations(info: Info, who: Who, kinds: Sequence[SourceKind]) -> Non
     info.context.gm.rates.check("observations", len(kinds), monotonic(), **caller)
 
 
-def maybe_in_session(info: Info, student_id: str) -> Session | None:
+def maybe_in_session(info: Info, student_id: str) -> model.Session | None:
     """The session of the student a call is about, where an app sends it; else only what is clear is seen.
 
     Other roles have no session: one that they send is ignored.
@@ -292,12 +283,12 @@ def maybe_in_session(info: Info, student_id: str) -> Session | None:
     ------
     Locked          the app's session is another student's, has run out, or is none
     """
-    if info.context.caller.role is not Role.APP or info.context.session is None:
+    if info.context.caller.role is not model.Role.APP or info.context.session is None:
         return None
     return in_session(info, student_id)
 
 
-def running_session(info: Info, student_id: str) -> Session | None:
+def running_session(info: Info, student_id: str) -> model.Session | None:
     """The session of the student a call is about, if the caller sends one that has not ended; any other is ignored."""
     try:
         return maybe_in_session(info, student_id)
@@ -305,7 +296,7 @@ def running_session(info: Info, student_id: str) -> Session | None:
         return None
 
 
-def is_locked(info: Info, student: Student) -> bool:
+def is_locked(info: Info, student: model.Student) -> bool:
     """True if this caller cannot decrypt sealed data: any but an app with the student's running session."""
     session = running_session(info, student.id)
     return session is None or session.session_id not in student.session_ids

@@ -16,17 +16,9 @@ from graphmem.flows.world import ConceptPage, find_concept, import_world, list_c
 from graphmem.jobs.health import list_jobs, retry_job, spent, student_of_job
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import MAIN_WORLD, Concept, Erased, Imported, Job, JobState, Role, Usage, WorldEdge
+from graphmem_api import types
 from graphmem_api.access import Info, allowed, in_running_session, of_student, running_session_to_read, student_in_reach
 from graphmem_api.mapper import ID, NONE_USED
-from graphmem_api.types import (
-    AnalysisQueryType,
-    AnalysisType,
-    ConceptInput,
-    JobPageType,
-    WellbeingType,
-    WorldEdgeInput,
-    draft_of,
-)
 
 NO_EDGES: list[WorldEdge] = []
 
@@ -67,11 +59,11 @@ class InstitutionQuery:
         return await list_concepts(info.context.gm, caller.institution, search, domain, most, after)
 
     @strawberry.field
-    async def analyses(self, info: Info) -> list[AnalysisQueryType]:
+    async def analyses(self, info: Info) -> list[types.AnalysisQueryType]:
         """The named queries that `analysis` runs. For analysts."""
         allowed(info, Role.ANALYST)
         return [
-            AnalysisQueryType(
+            types.AnalysisQueryType(
                 name=name,
                 description=query.description,
                 params=_json({each: type_ for each, type_ in declared(query).items() if each != "institution"}),
@@ -80,7 +72,7 @@ class InstitutionQuery:
         ]
 
     @strawberry.field
-    async def analysis(self, info: Info, name: str, params: JSON | None = None) -> AnalysisType:
+    async def analysis(self, info: Info, name: str, params: JSON | None = None) -> types.AnalysisType:
         """Run a named query on what is clear of the token's institution; it only reads. For analysts.
 
         Parameters
@@ -92,10 +84,10 @@ class InstitutionQuery:
         if not isinstance(params, dict | None):
             raise InvalidInput("params must be an object with a value for each parameter.")
         found = await analyse(info.context.gm.graph, caller.institution, name, params or {})
-        return AnalysisType(rows=_json(found.rows), truncated=found.truncated)
+        return types.AnalysisType(rows=_json(found.rows), truncated=found.truncated)
 
     @strawberry.field
-    async def wellbeing(self, info: Info, student_id: ID, weeks: int | None = 12) -> WellbeingType:
+    async def wellbeing(self, info: Info, student_id: ID, weeks: int | None = 12) -> types.WellbeingType:
         """How a student has fared lately, for auditors and apps: counts, means and concerns, nothing that was said.
 
         Parameters
@@ -104,7 +96,7 @@ class InstitutionQuery:
         """
         who, gm = of_student(info, student_id, Role.AUDITOR, Role.APP), info.context.gm
         await running_session_to_read(info, student_id, Role.AUDITOR)
-        return WellbeingType(who, await wellbeing(gm, who, 12 if weeks is None else weeks))
+        return types.WellbeingType(who, await wellbeing(gm, who, 12 if weeks is None else weeks))
 
     @strawberry.field
     async def jobs(
@@ -114,7 +106,7 @@ class InstitutionQuery:
         state: JobState | None = None,
         first: int | None = 20,
         after: str | None = None,
-    ) -> JobPageType:
+    ) -> types.JobPageType:
         """Background work, newest first: of the institution, or of one student. An app sees that of the student whose
         session it sends.
 
@@ -125,7 +117,7 @@ class InstitutionQuery:
         """
         gm, owner = info.context.gm, await student_in_reach(info, student_id, Role.AUDITOR, Role.ADMIN)
         found = await list_jobs(gm, *owner, state, 20 if first is None else first, after)
-        return JobPageType(wanted=(*owner, state), items=list(found.items), next=found.next)
+        return types.JobPageType(wanted=(*owner, state), items=list(found.items), next=found.next)
 
     @strawberry.field
     async def usage(self, info: Info, student_id: ID | None = None, since: datetime | None = None) -> Usage:
@@ -173,8 +165,8 @@ class InstitutionMutation:
     async def import_world(
         self,
         info: Info,
-        concepts: Annotated[list[Concept], strawberry.argument(graphql_type=list[ConceptInput])],
-        edges: Annotated[list[WorldEdge], strawberry.argument(graphql_type=list[WorldEdgeInput])] = NO_EDGES,
+        concepts: Annotated[list[Concept], strawberry.argument(graphql_type=list[types.ConceptInput])],
+        edges: Annotated[list[WorldEdge], strawberry.argument(graphql_type=list[types.WorldEdgeInput])] = NO_EDGES,
         world: str | None = MAIN_WORLD,
         replace: bool | None = False,
     ) -> Imported:
@@ -188,7 +180,7 @@ class InstitutionMutation:
         world : Name of the world that they belong to.
         replace : Whether what this world has beside them is removed.
         """
-        caller, draft = allowed(info, Role.ADMIN), draft_of(concepts, edges)
+        caller, draft = allowed(info, Role.ADMIN), types.draft_of(concepts, edges)
         name = MAIN_WORLD if world is None else world
         gm = info.context.gm
         return await import_world(gm, caller.institution, draft, name=name, replace=bool(replace))

@@ -18,19 +18,9 @@ from graphmem.flows.surprise import list_questions
 from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
+from graphmem_api import types
 from graphmem_api.access import Info, in_running_session, in_session, running_session_to_read, session_to_read
 from graphmem_api.mapper import ID, Shown, shows
-from graphmem_api.types import (
-    ContextType,
-    DoubtType,
-    FactType,
-    GraphType,
-    LedgerEntryType,
-    MemoryPageType,
-    MemoryType,
-    RecalledType,
-    shown_uncertainties,
-)
 
 
 @shows(model.Student)
@@ -58,7 +48,7 @@ class StudentType(Shown[model.Student]):
         return waiting
 
     @strawberry.field
-    async def facts(self, info: Info, first: int | None = 200, as_of: datetime | None = None) -> list[FactType]:
+    async def facts(self, info: Info, first: int | None = 200, as_of: datetime | None = None) -> list[types.FactType]:
         """Facts, newest first.
 
         Parameters
@@ -67,7 +57,7 @@ class StudentType(Shown[model.Student]):
         """
         session = in_session(info, self.who.student_id)
         found = await list_facts(info.context.gm, session, 200 if first is None else first, as_of)
-        return [FactType(session, each) for each in found]
+        return [types.FactType(session, each) for each in found]
 
     @strawberry.field
     async def memories(
@@ -80,7 +70,7 @@ class StudentType(Shown[model.Student]):
         as_of: datetime | None = None,
         first: int | None = 20,
         after: str | None = None,
-    ) -> MemoryPageType:
+    ) -> types.MemoryPageType:
         """A page of memories, newest first.
 
         Parameters
@@ -93,7 +83,7 @@ class StudentType(Shown[model.Student]):
         gm, wanted = info.context.gm, Filter(modality, kind, reliability, min_gravity or 0.0, as_of)
         session = session_to_read(info, self.who.student_id, model.Role.AUDITOR)
         page = await memories.list_memories(gm, self.who, wanted, 20 if first is None else first, after, session)
-        return MemoryPageType(who=self.who, wanted=wanted, items=self._shown(page.items), next=page.next)
+        return types.MemoryPageType(who=self.who, wanted=wanted, items=self._shown(page.items), next=page.next)
 
     @strawberry.field
     async def kept(self, info: Info, turn_ids: list[ID]) -> list[bool | None]:
@@ -115,7 +105,7 @@ class StudentType(Shown[model.Student]):
         hops: int | None = 2,
         min_weight: float | None = 0.0,
         as_of: datetime | None = None,
-    ) -> GraphType:
+    ) -> types.GraphType:
         """A memory and what is a few edges away from it.
 
         Parameters
@@ -128,7 +118,7 @@ class StudentType(Shown[model.Student]):
         found, edges = await memories.find_around(
             info.context.gm, self.who, memory_id, most, min_weight or 0.0, session, as_of
         )
-        return GraphType(memories=self._shown(found), edges=edges)
+        return types.GraphType(memories=self._shown(found), edges=edges)
 
     @strawberry.field
     async def recall(
@@ -138,7 +128,7 @@ class StudentType(Shown[model.Student]):
         limit: int | None = 20,
         as_of: datetime | None = None,
         roles: list[model.MemoryRole] | None = None,
-    ) -> list[RecalledType]:
+    ) -> list[types.RecalledType]:
         """The memories that fit a question, best first, and why.
 
         Parameters
@@ -150,7 +140,7 @@ class StudentType(Shown[model.Student]):
         gm, session = info.context.gm, in_session(info, self.who.student_id)
         with recall_seconds.time():
             found = await contexts.recall(gm, session, query, 20 if limit is None else limit, as_of, roles or ())
-        return [RecalledType(session, each) for each in found]
+        return [types.RecalledType(session, each) for each in found]
 
     @strawberry.field
     async def context(
@@ -160,7 +150,7 @@ class StudentType(Shown[model.Student]):
         token_budget: int | None = 2000,
         as_of: datetime | None = None,
         history: int | None = 0,
-    ) -> ContextType:
+    ) -> types.ContextType:
         """What a companion should know for a message, within a token budget.
 
         Parameters
@@ -173,7 +163,7 @@ class StudentType(Shown[model.Student]):
         gm, session = info.context.gm, in_session(info, self.who.student_id)
         with recall_seconds.time():
             budget = 2000 if token_budget is None else token_budget
-            return ContextType(session, await contexts.context(gm, session, query, budget, as_of, history or 0))
+            return types.ContextType(session, await contexts.context(gm, session, query, budget, as_of, history or 0))
 
     @strawberry.field
     async def ledger(
@@ -182,7 +172,7 @@ class StudentType(Shown[model.Student]):
         category: model.LedgerCategory | None = None,
         active: bool | None = None,
         as_of: datetime | None = None,
-    ) -> list[LedgerEntryType]:
+    ) -> list[types.LedgerEntryType]:
         """The ledger, newest first.
 
         Parameters
@@ -191,7 +181,7 @@ class StudentType(Shown[model.Student]):
         active : Only active entries, or only the others; null: all.
         """
         found = await list_entries(info.context.gm, in_session(info, self.who.student_id), category, active, as_of)
-        return [LedgerEntryType(self.who, each) for each in found]
+        return [types.LedgerEntryType(self.who, each) for each in found]
 
     @strawberry.field
     async def uncertainties(
@@ -201,7 +191,7 @@ class StudentType(Shown[model.Student]):
         severity: model.Severity | None = None,
         topic: str | None = None,
         as_of: datetime | None = None,
-    ) -> list[DoubtType]:
+    ) -> list[types.DoubtType]:
         """Doubts about memories, newest first, at most 500; their texts are null while locked.
 
         Parameters
@@ -212,7 +202,7 @@ class StudentType(Shown[model.Student]):
         """
         gm, session = info.context.gm, session_to_read(info, self.who.student_id, model.Role.AUDITOR)
         found = await list_uncertainties(gm, self.who, session, state, severity, topic, as_of)
-        return await shown_uncertainties(gm, self.who, session, found)
+        return await types.shown_uncertainties(gm, self.who, session, found)
 
     @strawberry.field
     async def compressions(self, info: Info, first: int | None = 20) -> list[model.Compression]:
@@ -286,5 +276,5 @@ class StudentType(Shown[model.Student]):
         ahead, most = 7 if days is None else days, 20 if first is None else first
         return await list_fading(info.context.gm, self.who, ahead, most, after)
 
-    def _shown(self, found: Sequence[model.Memory]) -> list[MemoryType]:
-        return [MemoryType(self.who, memory) for memory in found]
+    def _shown(self, found: Sequence[model.Memory]) -> list[types.MemoryType]:
+        return [types.MemoryType(self.who, memory) for memory in found]

@@ -17,22 +17,7 @@ from time import monotonic, perf_counter, sleep
 from typing import Any
 
 from graphmem.app import Graphmem, open_with_neo4j
-from graphmem.bench import Figures
-from graphmem.bench.harness import (
-    BENCH_INSTITUTION,
-    PASSWORD,
-    NoAnswer,
-    Talker,
-    enrolled,
-    environment,
-    killed,
-    latencies,
-    messages,
-    own_database,
-    show_figures,
-    start_api,
-    statement,
-)
+from graphmem.bench import Figures, harness
 from graphmem.errors import SetupError
 from graphmem.flows import students
 from graphmem.flows.observation import observe
@@ -74,7 +59,7 @@ JOBS_PATIENCE = 300.0
 class Diary:
     """Log of the turns that were acknowledged to one student, in order."""
 
-    talker: Talker
+    talker: harness.Talker
     replies: dict[str, str] = field(default_factory=dict)
     changed: int = 0
     seconds: list[float] = field(default_factory=list)
@@ -98,14 +83,14 @@ class Diary:
         while True:
             try:
                 return str(self.talker.say(turn_id, text)["reply"])
-            except NoAnswer:
+            except harness.NoAnswer:
                 if monotonic() > deadline:
                     raise
                 sleep(0.1)
 
 
 @contextmanager
-def talking(talkers: list[Talker], texts: list[str], pause: float = 0.0) -> Iterator[list[Diary]]:
+def talking(talkers: list[harness.Talker], texts: list[str], pause: float = 0.0) -> Iterator[list[Diary]]:
     """Let students talk side by side, with so many seconds from a reply to the next message; yield their diaries."""
     stop, diaries = threading.Event(), [Diary(talker) for talker in talkers]
     threads = [threading.Thread(target=diary.talk, args=(texts, stop, pause)) for diary in diaries]
@@ -128,10 +113,10 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
     file : dialogues whose student messages are said instead of the shipped ones
     """
     chance, (port,) = random.Random(LOAD_SEED), free_ports(1)
-    with own_database(settings) as own:
-        api = start_api(own, port)
-        talkers, start = enrolled(own, port, [f"student-{i}" for i in range(LOAD_STUDENTS)]), perf_counter()
-        with talking(talkers, messages(file)) as diaries:
+    with harness.own_database(settings) as own:
+        api = harness.start_api(own, port)
+        talkers, start = harness.enrolled(own, port, [f"student-{i}" for i in range(LOAD_STUDENTS)]), perf_counter()
+        with talking(talkers, harness.messages(file)) as diaries:
             for kill in range(SERVER_KILLS):
                 sleep(chance.uniform(*BETWEEN_KILLS))
                 turns = sum(len(diary.seconds) for diary in diaries)
@@ -141,8 +126,8 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
                         os.kill(pid, signal.SIGKILL)
                     server.up(own)
                 else:
-                    killed(api)
-                    api = start_api(own, port)
+                    harness.killed(api)
+                    api = harness.start_api(own, port)
             sleep(chance.uniform(*BETWEEN_KILLS))
         elapsed = perf_counter() - start
         counted = asyncio.run(_count_stored(own, diaries))
@@ -154,7 +139,7 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
         "acknowledged": len(seconds),
         "replies_changed": sum(diary.changed for diary in diaries),
         "turns_per_s": len(seconds) / elapsed,
-        **latencies(seconds, high=99),
+        **harness.latencies(seconds, high=99),
     }
 
 
@@ -163,7 +148,7 @@ async def _count_stored(settings: Settings, diaries: list[Diary]) -> Figures:
     lost = doubled = 0
     async with open_graph(settings, print_line) as graph:
         for diary in diaries:
-            who = Who(BENCH_INSTITUTION, diary.talker.student)
+            who = Who(harness.BENCH_INSTITUTION, diary.talker.student)
             (row,) = await graph.run("source/count", who)
             handled = await graph.run("source/list", who)
             lost += len(diary.replies.keys() - {h["ref"] for h in handled})
@@ -194,7 +179,7 @@ class Deployment:
 
     def start_workers(self, count: int) -> None:
         """Start workers side by side and wait until they are ready."""
-        command, env = [sys.executable, "-m", "graphmem", "worker"], environment(self.settings, **self.more)
+        command, env = [sys.executable, "-m", "graphmem", "worker"], harness.environment(self.settings, **self.more)
         started = [Popen(command, env=env, stderr=PIPE) for _ in range(count)]
         self.workers += started
         for worker in started:
@@ -202,7 +187,7 @@ class Deployment:
 
     def start_api(self) -> None:
         """Start the API and wait until it answers."""
-        self.others["api"] = start_api(self.settings, self.ports[0], **self.more)
+        self.others["api"] = harness.start_api(self.settings, self.ports[0], **self.more)
 
     def stop(self) -> None:
         """Stop everything."""
@@ -229,10 +214,10 @@ def measure_jobs(settings: Settings, file: Path | None) -> Figures:
     """
     found: Figures = {}
     for count in WORKERS:
-        with own_database(settings) as own, _deployed(own) as deployment:
-            found |= show_figures(asyncio.run(_speed(deployment, count, messages(file))))
-    with own_database(settings) as own, _deployed(own) as deployment:
-        return found | _killed(deployment, messages(file))
+        with harness.own_database(settings) as own, _deployed(own) as deployment:
+            found |= harness.show_figures(asyncio.run(_speed(deployment, count, harness.messages(file))))
+    with harness.own_database(settings) as own, _deployed(own) as deployment:
+        return found | _killed(deployment, harness.messages(file))
 
 
 @contextmanager
@@ -248,11 +233,11 @@ def _deployed(settings: Settings) -> Iterator[Deployment]:
 async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figures:
     settings = deployment.settings.model_copy(update={"argon2_ops": 1, "argon2_mib": 8})
     async with open_with_neo4j(settings, *await asyncio.to_thread(neo4j_access, settings, print_line)) as gm:
-        whom = [Who(BENCH_INSTITUTION, f"student-{i}") for i in range(JOBS_STUDENTS)]
+        whom = [Who(harness.BENCH_INSTITUTION, f"student-{i}") for i in range(JOBS_STUDENTS)]
         await asyncio.gather(*(_busy(gm, who, texts, JOBS // JOBS_STUDENTS) for who in whom))
         await asyncio.to_thread(deployment.start_workers, count)
         # Jobs wait for sessions; these are opened together, when all workers are ready.
-        await asyncio.gather(*(students.open_session(gm, who, PASSWORD) for who in whom))
+        await asyncio.gather(*(students.open_session(gm, who, harness.PASSWORD) for who in whom))
         await _await_done(gm.graph)
         (times,), (effects,) = await _bench_rows(gm.graph, "jobs_times"), await _bench_rows(gm.graph, "jobs_effects")
     return {
@@ -262,12 +247,12 @@ async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figure
 
 
 async def _bench_rows(graph: Graph, name: str) -> list[dict[str, Any]]:
-    return await graph.execute(statement(name), {"institution": BENCH_INSTITUTION}, reads=True)
+    return await graph.execute(harness.statement(name), {"institution": harness.BENCH_INSTITUTION}, reads=True)
 
 
 async def _busy(gm: Graphmem, who: Who, texts: list[str], jobs: int) -> None:
     """A locked student of whom so many messages are to be formed."""
-    await students.enrol(gm, who, PASSWORD)
+    await students.enrol(gm, who, harness.PASSWORD)
     chance, now = random.Random(who.student_id), datetime.now(UTC)
     said = chance.sample(texts, jobs) if len(texts) >= jobs else chance.choices(texts, k=jobs)
     await observe(gm, who, [Observation(SourceKind.SYSTEM, f"r{i}", text, now) for i, text in enumerate(said)])
@@ -287,17 +272,17 @@ def _killed(deployment: Deployment, texts: list[str]) -> Figures:
     midjob = 0
     deployment.start_api()
     deployment.start_workers(2)
-    talkers = enrolled(deployment.settings, deployment.ports[0], [f"talker-{i}" for i in range(TALKERS)])
+    talkers = harness.enrolled(deployment.settings, deployment.ports[0], [f"talker-{i}" for i in range(TALKERS)])
     with talking(talkers, texts, PAUSE_BETWEEN):
         for kill in range(WORKER_KILLS):
             print_line(f"kill {kill + 1} of {WORKER_KILLS}")
             midjob += asyncio.run(_kill_worker(deployment))
             if kill % 5 == 2:
-                killed(deployment.others["redis"])
+                harness.killed(deployment.others["redis"])
                 sleep(1.0)
                 deployment.start_redis()
             if kill % 5 == 4:
-                killed(deployment.others["api"])
+                harness.killed(deployment.others["api"])
                 deployment.start_api()
     return {"kills": WORKER_KILLS, "kills_midjob": midjob} | asyncio.run(_count_jobs(deployment))
 
@@ -306,7 +291,7 @@ async def _kill_worker(deployment: Deployment) -> bool:
     """Kill the next worker that is seen at a job, and start another one; return whether it died holding a lease."""
     async with open_graph(deployment.settings, print_line) as graph:
         victim = await _at_a_job(graph, deployment.workers)
-        killed(victim)
+        harness.killed(victim)
         at_a_job = str(victim.pid) in await _leasing(graph)
     deployment.workers.remove(victim)
     await asyncio.to_thread(deployment.start_workers, 1)

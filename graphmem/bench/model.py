@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
+from graphmem import model
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner
@@ -24,19 +25,6 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.metrics import registry
-from graphmem.model import (
-    Answer,
-    LedgerCategory,
-    Link,
-    LinkKind,
-    MindQuestion,
-    Note,
-    Notes,
-    Remember,
-    Response,
-    Scope,
-    Usage,
-)
 from graphmem.ports import Mind, OnToken
 from graphmem.progress import tracked
 from graphmem.samples import sample_dialogues, written_story
@@ -68,17 +56,17 @@ class WatchedMind:
 
     def __init__(self, mind: Mind) -> None:
         self.mind, self.name, self.seconds, self.together = mind, mind.name, mind.seconds, mind.together
-        self.answers: list[tuple[Remember, Notes]] = []
-        self.usage = Usage()
+        self.answers: list[tuple[model.Remember, model.Notes]] = []
+        self.usage = model.Usage()
         self.denies = False
 
-    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+    async def ask(self, question: model.MindQuestion[T], on_token: OnToken | None = None) -> model.Answer[T]:
         """See `Mind.ask`."""
         answer = await self.mind.ask(question, on_token)
         self.usage += answer.usage
-        if isinstance(question, Remember) and isinstance(answer.value, Notes):
+        if isinstance(question, model.Remember) and isinstance(answer.value, model.Notes):
             self.answers.append((question, answer.value))
-        if isinstance(answer.value, Response):
+        if isinstance(answer.value, model.Response):
             self.denies = answer.value.judged and answer.value.danger is None
         return answer
 
@@ -97,7 +85,7 @@ class HeldOfStudent:
     """
 
     memories: dict[str, str]
-    entries: dict[str, LedgerCategory]
+    entries: dict[str, model.LedgerCategory]
     ended: set[str]
     again: set[str]
     joined: set[frozenset[str]]
@@ -123,7 +111,7 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
     -------
     Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all
     """
-    counts, usage, before = Counter[str](), Usage(), _results()
+    counts, usage, before = Counter[str](), model.Usage(), _results()
     for student in tracked(dict.fromkeys(each.student for each in dialogues), "Students"):
         watched = WatchedMind(gm.mind)
         pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
@@ -176,14 +164,14 @@ async def _kept_of_student(pupil: Learner) -> HeldOfStudent:
     over |= {fact.id for fact in facts if fact.invalid_at is not None}
     return HeldOfStudent(
         {memory.content or "": memory.id for memory in memories},
-        {entry.content or "": entry.category for entry in entries if entry.category is not LedgerCategory.THREAT},
+        {entry.content or "": entry.category for entry in entries if entry.category is not model.LedgerCategory.THREAT},
         over | {entry.id for entry in entries if not entry.is_active},
         {memory.id for memory in memories if memory.reinforcement_count},
         {frozenset((edge.from_id, edge.to_id)) for own in edges.values() for edge in own},
     )
 
 
-async def _counted(pupil: Learner, answers: Sequence[tuple[Remember, Notes]]) -> Counter[str]:
+async def _counted(pupil: Learner, answers: Sequence[tuple[model.Remember, model.Notes]]) -> Counter[str]:
     """Compare a student's notes with the stored memories."""
     kept, counts, said = await _kept_of_student(pupil), Counter[str](), set[str]()
     for question, notes in answers:
@@ -199,35 +187,35 @@ async def _counted(pupil: Learner, answers: Sequence[tuple[Remember, Notes]]) ->
     return counts + Counter(held=len(kept.memories), ended=len(ended), added=len(added))
 
 
-def _text(question: Remember, place: int, note: Note) -> str:
+def _text(question: model.Remember, place: int, note: model.Note) -> str:
     return note.statement or cleaned(question.heard[place].text[note.start : note.end])
 
 
-def _of_note(note: Note, text: str, kept: HeldOfStudent) -> Counter[str]:
+def _of_note(note: model.Note, text: str, kept: HeldOfStudent) -> Counter[str]:
     """Count whether a note is stored word for word or repeats a memory, and is in the ledger where it should be."""
-    again = any(link.kind is LinkKind.SAME for link in note.links)
+    again = any(link.kind is model.LinkKind.SAME for link in note.links)
     counts = Counter(written=note.statement is not None and (again or text in kept.memories))
-    if note.ledger is LedgerCategory.INSTRUCTION and note.scope is not Scope.OTHER:
-        counts += Counter(instructions=1, binding=kept.entries.get(text) is LedgerCategory.INSTRUCTION)
+    if note.ledger is model.LedgerCategory.INSTRUCTION and note.scope is not model.Scope.OTHER:
+        counts += Counter(instructions=1, binding=kept.entries.get(text) is model.LedgerCategory.INSTRUCTION)
     if note.ledger is not None:
         counts += Counter(ledger=1, entries=text in kept.entries)
     return counts
 
 
-def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -> str:
+def _target(link: model.Link, question: model.Remember, notes: model.Notes, kept: HeldOfStudent) -> str:
     """Return the id of the memory that a link names; empty where it is not stored."""
     if link.note is None:
         return link.known
     note = notes.of[link.note.message][link.note.note]
     # What says again something known is kept with it.
-    same = (_target(each, question, notes, kept) for each in note.links if each.kind is LinkKind.SAME)
+    same = (_target(each, question, notes, kept) for each in note.links if each.kind is model.LinkKind.SAME)
     return kept.memories.get(_text(question, link.note.message, note)) or next(same, "")
 
 
-def _arrives(link: Link, own: str, target: str, kept: HeldOfStudent) -> bool:
+def _arrives(link: model.Link, own: str, target: str, kept: HeldOfStudent) -> bool:
     """Return whether the memory that a link names shows its effect."""
-    if link.kind is LinkKind.SAME:
+    if link.kind is model.LinkKind.SAME:
         return target in kept.again
-    if link.kind in (LinkKind.ENDS, LinkKind.SETTLES) or target not in kept.memories.values():
+    if link.kind in (model.LinkKind.ENDS, model.LinkKind.SETTLES) or target not in kept.memories.values():
         return target in kept.ended
     return frozenset((own, target)) in kept.joined

@@ -21,17 +21,7 @@ from numpy.typing import NDArray
 from graphmem.bench import Figures
 from graphmem.bench.talks import UNDATED, above_mean, auroc, depths, exact, parsed_rows, pk, untouched, windowdiff
 from graphmem.errors import InvalidInput
-from graphmem.flows.findings import (
-    FIRST_SHIFT,
-    SURELY_WORK,
-    SURPRISE_WINDOW,
-    Score,
-    Sensed,
-    Senses,
-    grave,
-    levelled,
-    score,
-)
+from graphmem.flows import findings
 from graphmem.language.analysis import MessageAnalysis, work_chance
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.maths.importance import distance
@@ -70,7 +60,7 @@ SegmentedTalk = tuple[list[Message], list[int]]
 Found = NDArray[np.bool_]
 
 
-ScoredTurn = tuple[Score, Sensed, float | None]
+ScoredTurn = tuple[findings.Score, findings.Sensed, float | None]
 """A student's message of a talk: its score, the models' outputs, and its distance from the talk before."""
 
 
@@ -88,10 +78,10 @@ def measure_surprise(_: Settings, file: Path | None) -> Figures:
     """
     given, sample = read_surprise(file or SURPRISE_SAMPLE), read_surprise(SURPRISE_SAMPLE)
     talks, events = given[0] or sample[0], given[1] or sample[1]
-    return surprise_figures(talks, events, Senses(load_affect(), load_match(), shipped=True))
+    return surprise_figures(talks, events, findings.Senses(load_affect(), load_match(), shipped=True))
 
 
-def surprise_figures(talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses) -> Figures:
+def surprise_figures(talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: findings.Senses) -> Figures:
     """Return figures of events inserted into talks."""
     numbered = tracked(enumerate(talks), "Ordinary talk")
     ordinary = [own for i, talk in numbered for own, *_ in scored_turns(talk, senses, seed=i)]
@@ -126,7 +116,7 @@ def told_in(
             yield (*talk[: chance.choice(places)], (Author.STUDENT, event))
 
 
-def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterator[ScoredTurn]:
+def scored_turns(talk: Sequence[TalkTurn], senses: findings.Senses, seed: int) -> Iterator[ScoredTurn]:
     """The student's messages of a talk, each scored as a turn would score it."""
     chance, known, sums = random.Random(seed), list[Message](), list[float]()
     at, expected = UNDATED, None
@@ -137,13 +127,15 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
         message = Message(author, text, at, reading.vector, Doc(text))
         if author is Author.STUDENT:
             sensed = senses.of(message, reading, known[-1] if known else None, expected)
-            scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
-            works = not reading.passes or work_chance(reading.scores) >= SURELY_WORK
-            scored = levelled(scored, None if works else reading.scores, FIRST_SHIFT, shaken=False)
+            scored = findings.score(
+                message, known[-findings.SURPRISE_WINDOW :], replace(NOBODY, signals=tuple(sums)), sensed
+            )
+            works = not reading.passes or work_chance(reading.scores) >= findings.SURELY_WORK
+            scored = findings.levelled(scored, None if works else reading.scores, findings.FIRST_SHIFT, shaken=False)
             in_danger = find_danger(text) is not None
-            before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
+            before = [each.embedding for each in known[-findings.SURPRISE_WINDOW :] if each.embedding is not None]
             away = distance(np.array(before), reading.vector) if before else None
-            yield grave(scored) if in_danger else scored, sensed, away
+            yield findings.grave(scored) if in_danger else scored, sensed, away
             sums.append(scored.surprising)
             expected = Prediction(text, (), message.embedding)
         known.append(message)

@@ -19,18 +19,7 @@ import numpy as np
 
 from graphmem import sealing
 from graphmem.app import Graphmem, server_secret
-from graphmem.bench import Figures
-from graphmem.bench.harness import (
-    Talker,
-    enrolled,
-    in_process,
-    latencies,
-    learner,
-    messages,
-    own_database,
-    served,
-    show_figures,
-)
+from graphmem.bench import Figures, harness
 from graphmem.bench.talks import read_rows
 from graphmem.errors import InvalidInput
 from graphmem.flows import context
@@ -88,7 +77,7 @@ def measure_scale(settings: Settings, file: Path | None) -> Figures:
     file : dialogues whose messages are the sentences instead of the shipped ones
     """
     texts = scale_sentences(file)
-    return in_process(settings, lambda gm: scale_figures(gm, texts, SIZES))
+    return harness.in_process(settings, lambda gm: scale_figures(gm, texts, SIZES))
 
 
 async def scale_figures(
@@ -101,8 +90,10 @@ async def scale_figures(
         raise InvalidInput(f"More than {asked} different sentences are needed.")
     vectors, figures = await gm.embedder.embed(texts), Figures()
     for size in sizes:
-        session = await (await learner(gm, f"student-{size}-{perf_counter()}")).begin()
-        figures |= show_figures(await _of_size(gm, session, made_memories(session, texts, vectors, size), questions))
+        session = await (await harness.learner(gm, f"student-{size}-{perf_counter()}")).begin()
+        figures |= harness.show_figures(
+            await _of_size(gm, session, made_memories(session, texts, vectors, size), questions)
+        )
     if len(sizes) > 1:
         p50s = [figures[f"p50_ms@{size}"] for size in sizes]
         figures["exponent"] = float(np.polyfit(np.log(sizes), np.log(p50s), 1)[0])
@@ -123,7 +114,7 @@ async def _of_size(gm: Graphmem, session: Session, made: Sequence[LoadedMemory],
         await asyncio.sleep(0)
     counted = seconds[SCALE_WARM_UP:] or seconds
     times = {f"load_s@{size}": loaded - stored, f"import_s@{size}": stored - start}
-    return latencies(counted, suffix=f"@{size}") | times
+    return harness.latencies(counted, suffix=f"@{size}") | times
 
 
 async def import_memories(graph: Graph, session: Session, held: Sequence[LoadedMemory], now: datetime) -> int:
@@ -222,25 +213,25 @@ def measure_turn(settings: Settings, file: Path | None) -> Figures:
     settings : Settings, whose jars are used for a database of the benchmark's own
     file : dialogues whose student messages are said instead of the shipped ones
     """
-    texts = messages(file)
+    texts = harness.messages(file)
     random.Random(TURN_SEED).shuffle(texts)
     figures: Figures = {}
     with (
-        own_database(settings) as own,
+        harness.own_database(settings) as own,
         floor_of(own) as floor,
-        served(own, GRAPHMEM_SESSION_MINUTES="600") as port,
+        harness.served(own, GRAPHMEM_SESSION_MINUTES="600") as port,
     ):
         said = scale_sentences(file)[:STUDENT_MEMORIES]
-        talkers = enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
+        talkers = harness.enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
         floor.store_before(own, talkers, said)
         for name, pauses in (("", True), ("hasty_", False)):
-            figures |= show_figures(_one_student(floor, talkers[0], texts, name, pauses=pauses))
+            figures |= harness.show_figures(_one_student(floor, talkers[0], texts, name, pauses=pauses))
         for crowd in CROWDS:
-            figures |= show_figures(_at_once(talkers[:crowd], texts))
+            figures |= harness.show_figures(_at_once(talkers[:crowd], texts))
     return figures
 
 
-def _one_student(floor: "Floor", talker: Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
+def _one_student(floor: "Floor", talker: harness.Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
     """Measure one student: a turn and its floor one after the other: with pauses while jobs are done, or without."""
     turns, floors = [], []
     for i in tracked(range(TURN_WARM_UP + TURNS), "One student"):
@@ -254,16 +245,16 @@ def _one_student(floor: "Floor", talker: Talker, texts: list[str], name: str, *,
     counted, under = turns[TURN_WARM_UP:], floors[TURN_WARM_UP:]
     return {
         f"{name}ratio_p50": median(counted) / median(under),
-        **latencies(counted, name),
+        **harness.latencies(counted, name),
         f"{name}floor_p50_ms": 1000 * median(under),
     }
 
 
-def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
+def _at_once(talkers: list[harness.Talker], texts: list[str]) -> Figures:
     """Many students: all begin at once, then each says the next thing as soon as the last was answered."""
     numbers, crowd = count(), len(talkers)
 
-    def begin(talker: Talker) -> float:
+    def begin(talker: harness.Talker) -> float:
         talker.close()
         start = perf_counter()
         talker.say(f"begin-{crowd}", texts[0])
@@ -272,7 +263,7 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
         talker.close()
         return seconds
 
-    def talk(talker: Talker) -> list[float]:
+    def talk(talker: harness.Talker) -> list[float]:
         seconds = []
         while (i := next(numbers)) < TURNS_AT_ONCE:
             say.doing(f"{crowd} students: {i} of {TURNS_AT_ONCE} turns", began)
@@ -291,7 +282,7 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
         f"begin_p50_ms_{crowd}": 1000 * median(first),
         f"begin_max_ms_{crowd}": 1000 * max(first),
         f"turns_per_s_{crowd}": len(seconds) / elapsed,
-        **latencies(seconds, suffix=f"_{crowd}"),
+        **harness.latencies(seconds, suffix=f"_{crowd}"),
     }
 
 
@@ -315,7 +306,7 @@ class Floor:
 
         return self.runner.run(once())
 
-    def store_before(self, settings: Settings, talkers: Sequence[Talker], said: Sequence[str]) -> None:
+    def store_before(self, settings: Settings, talkers: Sequence[harness.Talker], said: Sequence[str]) -> None:
         """Store memories of each student, as an import brings them, in the integrity hash from the start."""
 
         async def store() -> None:

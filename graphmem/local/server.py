@@ -18,22 +18,8 @@ from typing import TextIO
 from urllib.parse import quote
 
 from graphmem.errors import SetupError
-from graphmem.local import install
+from graphmem.local import install, process
 from graphmem.local.install import locked
-from graphmem.local.process import (
-    HOST,
-    PROCESS_POLL,
-    answers_bolt,
-    await_end,
-    bytes_on_disk,
-    clear_disk_errors,
-    free_ports,
-    is_free,
-    is_running,
-    start_detached,
-    stop,
-    write_private,
-)
 from graphmem.settings import Settings
 
 Progress = Callable[[str], None]
@@ -66,12 +52,12 @@ class Record:
     @property
     def bolt_uri(self) -> str:
         """Bolt address for drivers."""
-        return f"bolt://{HOST}:{self.bolt_port}"
+        return f"bolt://{process.HOST}:{self.bolt_port}"
 
     @property
     def http_uri(self) -> str:
         """HTTP address of the web server."""
-        return f"http://{HOST}:{self.http_port}"
+        return f"http://{process.HOST}:{self.http_port}"
 
     @property
     def browser_url(self) -> str:
@@ -136,12 +122,12 @@ def up(settings: Settings, report: Progress = _silent) -> LocalNeo4j:
     Source: spec 18.
     """
     folder = _folder(settings)
-    with clear_disk_errors(folder), _one_at_a_time(folder, report):
+    with process.clear_disk_errors(folder), _one_at_a_time(folder, report):
         record = _read_record(folder)
         if record is not None and _alive(record, folder):
             _check_wanted(settings, record)
             # One that somebody has just killed may look alive for a moment longer.
-            if answers_bolt(record.bolt_port) or _answers_in_time(record, folder):
+            if process.answers_bolt(record.bolt_port) or _answers_in_time(record, folder):
                 return _reached(record, folder)
         record = _start_server(settings, folder, record, report)
         if not _answers_in_time(record, folder):
@@ -173,12 +159,12 @@ def down(settings: Settings, report: Progress = _silent) -> bool:
     folder = _folder(settings)
     if not (folder / "server.json").exists():
         return False
-    with clear_disk_errors(folder), _one_at_a_time(folder, report):
+    with process.clear_disk_errors(folder), _one_at_a_time(folder, report):
         record = _read_record(folder)
         if record is None or record.pid is None or not _alive(record, folder):
             return False
         report("stopping Neo4j")
-        if not stop(record.pid, install.home_argument(folder), STOP_SECONDS):
+        if not process.stop(record.pid, install.home_argument(folder), STOP_SECONDS):
             report(f"Neo4j did not stop within {STOP_SECONDS:.0f} s and was ended; it recovers at its next start")
         _save(folder, replace(record, pid=None))
         return True
@@ -201,14 +187,14 @@ def status(settings: Settings) -> Status:
     running = record is not None and _alive(record, folder)
     return Status(
         running=running,
-        answers=running and record is not None and answers_bolt(record.bolt_port),
+        answers=running and record is not None and process.answers_bolt(record.bolt_port),
         pid=record.pid if record and running else None,
         bolt_uri=record.bolt_uri if record else None,
         http_uri=record.http_uri if record else None,
         browser_url=record.browser_url if record else None,
         version=record.version if record else locked().version,
         home=folder.parent,
-        bytes_on_disk=bytes_on_disk(folder),
+        bytes_on_disk=process.bytes_on_disk(folder),
     )
 
 
@@ -237,7 +223,7 @@ def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalN
     LocalNeo4j
     """
     shared = _folder(settings)
-    with clear_disk_errors(shared), _one_at_a_time(shared, report):
+    with process.clear_disk_errors(shared), _one_at_a_time(shared, report):
         jars = install.jars(settings, shared, report)
     home = Path(mkdtemp(prefix="graphmem-"))
     with _watched(home):
@@ -309,16 +295,16 @@ def _read_record(folder: Path) -> Record | None:
 
 
 def _save(folder: Path, record: Record) -> None:
-    write_private(folder / "server.json", json.dumps(asdict(record)) + "\n")
+    process.write_private(folder / "server.json", json.dumps(asdict(record)) + "\n")
 
 
 def _alive(record: Record, folder: Path) -> bool:
-    return record.pid is not None and is_running(record.pid, install.home_argument(folder))
+    return record.pid is not None and process.is_running(record.pid, install.home_argument(folder))
 
 
 def _start_server(settings: Settings, folder: Path, before: Record | None, report: Progress) -> Record:
     if before is not None and before.pid is not None:
-        await_end(before.pid)
+        process.await_end(before.pid)
     bolt_port, http_port = _ports(settings, before)
     lib = install.jars(settings, folder, report)
     install.remove_old_jars(folder, lib)
@@ -334,7 +320,7 @@ def _start_server(settings: Settings, folder: Path, before: Record | None, repor
         "NEO4J_HOME": str(folder),
         "NEO4J_CONF": str(folder / "conf"),
     }
-    pid = start_detached(command, folder, folder / "logs" / "console.log", env)
+    pid = process.start_detached(command, folder, folder / "logs" / "console.log", env)
     record = Record(bolt_port, http_port, locked().version, pid)
     _save(folder, record)
     return record
@@ -344,7 +330,7 @@ def _ports(settings: Settings, before: Record | None) -> tuple[int, int]:
     """The ports of the settings, else those of the last start, else free ones."""
     wanted = {"bolt": settings.neo4j_bolt_port, "http": settings.neo4j_http_port}
     for name, port in wanted.items():
-        if port is not None and not is_free(port):
+        if port is not None and not process.is_free(port):
             raise SetupError(
                 f"Port {port} is taken by another program: end that, or set GRAPHMEM_NEO4J_{name.upper()}_PORT "
                 "to another port, or unset it so that a free one is chosen."
@@ -354,9 +340,9 @@ def _ports(settings: Settings, before: Record | None) -> tuple[int, int]:
     last = {"bolt": before.bolt_port, "http": before.http_port} if before else {}
     known = {*wanted.values(), *last.values()}
     # A free port may be a wanted or a used one: two of six others are left.
-    spare = dict(zip(wanted, [port for port in free_ports(6) if port not in known], strict=False))
+    spare = dict(zip(wanted, [port for port in process.free_ports(6) if port not in known], strict=False))
     bolt, http = (
-        wanted[name] or (last[name] if name in last and is_free(last[name]) else spare[name]) for name in wanted
+        wanted[name] or (last[name] if name in last and process.is_free(last[name]) else spare[name]) for name in wanted
     )
     return bolt, (spare["http"] if http == bolt else http)
 
@@ -376,7 +362,7 @@ def _check_wanted(settings: Settings, record: Record) -> None:
 def _answers_in_time(record: Record, folder: Path) -> bool:
     """Wait until Bolt answers; False when the process has ended instead."""
     deadline = time.monotonic() + NEO4J_START_SECONDS
-    while not answers_bolt(record.bolt_port):
+    while not process.answers_bolt(record.bolt_port):
         if not _alive(record, folder):
             return False
         if time.monotonic() > deadline:
@@ -384,7 +370,7 @@ def _answers_in_time(record: Record, folder: Path) -> bool:
                 f"Neo4j has not answered for {NEO4J_START_SECONDS:.0f} s. It goes on starting: try again in a while, "
                 f"and see {folder / 'logs' / 'neo4j.log'}."
             )
-        time.sleep(PROCESS_POLL)
+        time.sleep(process.PROCESS_POLL)
     return True
 
 
@@ -409,7 +395,7 @@ def _check_access(record: Record, folder: Path) -> None:
             driver.execute_query("RETURN 1")
     except (DriverError, Neo4jError) as error:
         if record.pid is not None:
-            stop(record.pid, install.home_argument(folder), STOP_SECONDS)
+            process.stop(record.pid, install.home_argument(folder), STOP_SECONDS)
         if isinstance(error, AuthError):
             raise SetupError(
                 f"The password in {folder / 'password'} is not that of the database: put the right one there, or "

@@ -5,26 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from graphmem.model import (
-    Compression,
-    Correction,
-    EdgeType,
-    Entity,
-    EntityKind,
-    Fact,
-    Keys,
-    LedgerEntry,
-    Memory,
-    MemoryRole,
-    Question,
-    Reliability,
-    Session,
-    SourceKind,
-    SurpriseResponse,
-    UncertaintyState,
-    Usage,
-    Vector,
-)
+from graphmem import model
 from graphmem.model.conversation import FACT
 from graphmem.sealing import keyed_hash
 from graphmem.store.graph import Graph, Transaction
@@ -47,7 +28,7 @@ WriteStep = tuple[str, dict[str, Any]]
 class Origin:
     """The source that changes come from; `at`, `id` where it may have to be created."""
 
-    kind: SourceKind
+    kind: model.SourceKind
     ref: str
     id: str | None = None
     at: datetime | None = None
@@ -69,8 +50,8 @@ class New:
     origin : where it does not come from the source of all changes
     """
 
-    memory: Memory
-    vector: Vector = field(repr=False)
+    memory: model.Memory
+    vector: model.Vector = field(repr=False)
     span: Span | None = None
     origin: Origin | None = None
 
@@ -79,7 +60,7 @@ class New:
 class Reinforced:
     """A memory that was said again, as it is from now on."""
 
-    memory: Memory
+    memory: model.Memory
     span: Span
 
 
@@ -97,7 +78,7 @@ class NewEdge:
 
     from_id: str
     to_id: str
-    type: EdgeType
+    type: model.EdgeType
     weight: float
 
 
@@ -110,8 +91,8 @@ class ChangedEdge:
 
     from_id: str
     to_id: str
-    type: EdgeType
-    reliability: Reliability | None = None
+    type: model.EdgeType
+    reliability: model.Reliability | None = None
     gone: bool = False
 
 
@@ -120,8 +101,8 @@ class Mention:
     """A memory that speaks of an entity."""
 
     memory_id: str
-    entity: Entity
-    type: EdgeType
+    entity: model.Entity
+    type: model.EdgeType
     weight: float
 
 
@@ -129,8 +110,8 @@ class Mention:
 class Promotion:
     """A ledger entry and the memory it rests on."""
 
-    entry: LedgerEntry
-    vector: Vector = field(repr=False)
+    entry: model.LedgerEntry
+    vector: model.Vector = field(repr=False)
     memory_id: str
 
 
@@ -152,7 +133,7 @@ class Corrected:
     """A verdict on the surprise of a memory, with a note."""
 
     memory_id: str
-    correction: Correction
+    correction: model.Correction
     note: str = field(repr=False)
 
 
@@ -160,16 +141,16 @@ class Corrected:
 class Rewritten:
     """A memory that says something else: a summary that statements leave, a lesson that has grown."""
 
-    memory: Memory
-    vector: Vector = field(repr=False)
+    memory: model.Memory
+    vector: model.Vector = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Restored:
     """A statement of a summary that is a memory again, since something has become of it alone."""
 
-    memory: Memory
-    vector: Vector = field(repr=False)
+    memory: model.Memory
+    vector: model.Vector = field(repr=False)
     summary_id: str
 
 
@@ -208,7 +189,7 @@ class Revival:
 class NewQuestion:
     """A question to the student, or a reflection, and the memory that it hangs on."""
 
-    question: Question
+    question: model.Question
     raised_by: str
     is_reflection: bool = False
 
@@ -231,8 +212,8 @@ class Deleted:
 class Compressed:
     """The record of a compression, and the usage of its summaries."""
 
-    record: Compression
-    usage: Usage
+    record: model.Compression
+    usage: model.Usage
 
 
 ChangeRow = (
@@ -248,7 +229,7 @@ ChangeRow = (
     | Promotion
     | End
     | Revival
-    | Fact
+    | model.Fact
     | NewQuestion
     | Corrected
     | Recorded
@@ -277,7 +258,7 @@ class Changes:
     rows: tuple[ChangeRow, ...] = ()
     origin: Origin | None = None
     formed: FormedSource | None = None
-    response: SurpriseResponse | None = field(default=None, repr=False)
+    response: model.SurpriseResponse | None = field(default=None, repr=False)
 
     def of(self, kind: type[RowT]) -> tuple[RowT, ...]:
         """Return the rows of one kind."""
@@ -296,7 +277,7 @@ class Changes:
     def episode_id(self) -> str | None:
         """The episode that begins with a surprise; None without one."""
         first = self.of(New)[:1]
-        return self.responded_id if first and first[0].memory.role is MemoryRole.EPISODE else None
+        return self.responded_id if first and first[0].memory.role is model.MemoryRole.EPISODE else None
 
     @property
     def ended(self) -> tuple[str, ...]:
@@ -309,14 +290,14 @@ class Changes:
         return tuple(row for row in self.of(Recorded) if row.new)
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[model.Question, ...]:
         """Questions to the student that are new."""
         return tuple(row.question for row in self.of(NewQuestion) if not row.is_reflection)
 
     @property
     def touches_turns(self) -> bool:
         """True if something that a turn depends on changes: facts, questions or corrections."""
-        return any((self.response, self.of(Corrected), self.of(Fact), self.questions, self.ends_facts))
+        return any((self.response, self.of(Corrected), self.of(model.Fact), self.questions, self.ends_facts))
 
     @property
     def ends_facts(self) -> bool:
@@ -334,7 +315,7 @@ class Written:
 
 
 async def write(
-    graph: Graph, session: Session, changes: Changes, now: datetime, finished: Finished | None = None
+    graph: Graph, session: model.Session, changes: Changes, now: datetime, finished: Finished | None = None
 ) -> Written | None:
     """Write changes and finish their job, in one transaction; the statements are those of `changes/`.
 
@@ -372,7 +353,7 @@ async def write(
             if params.get("rows", True):
                 await tx.run(name, **params)
         facts = written.facts
-        if finished is not None and changes.of(Fact):
+        if finished is not None and changes.of(model.Fact):
             facts = await _add_facts(tx, session, changes, finished.facts_kept)
         await _finish(tx, changes, begun[0]["written"], now)
         if finished is None:
@@ -383,7 +364,7 @@ async def write(
     return await graph.transact(session, work)
 
 
-def _write_steps(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
+def _write_steps(session: model.Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
     """Yield the statements of some changes with their parameters, in the order that one rests on another."""
     made = {"written": written}
     yield from _of_memories(session, changes, written, now)
@@ -423,7 +404,7 @@ def _write_steps(session: Session, changes: Changes, written: int, now: datetime
     yield "changes/link_new:Student-Compression", {"rows": done}
 
 
-def _of_memories(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
+def _of_memories(session: model.Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
     """Yield the statements that create memories, link them to their sources, and set properties of others."""
     new, restored, reinforced = changes.of(New), changes.of(Restored), changes.of(Reinforced)
     created = [_memory_row(each.memory, _created(session, changes, each), written) for each in new]
@@ -447,7 +428,7 @@ def _of_memories(session: Session, changes: Changes, written: int, now: datetime
     yield "changes/set:Memory", {"rows": [_node(i, properties | {"written": written}) for i, properties in values]}
 
 
-def _of_doubts(session: Session, changes: Changes, written: int) -> Iterator[WriteStep]:
+def _of_doubts(session: model.Session, changes: Changes, written: int) -> Iterator[WriteStep]:
     """Yield the statements that create uncertainties, and set how they stand and how much the companion tolerates."""
     doubts = [stored_uncertainty(session, each) for each in changes.doubts]
     properties = [each["properties"] for each in doubts]
@@ -460,13 +441,13 @@ def _of_doubts(session: Session, changes: Changes, written: int) -> Iterator[Wri
     ]
     yield "changes/link:Uncertainty-Memory", {"rows": sides, "written": written}
     # A new one that is settled already may be there, too, since an earlier resolution was undone.
-    standing = [e for e in changes.of(Recorded) if not e.new or e.uncertainty.state is UncertaintyState.RESOLVED]
+    standing = [e for e in changes.of(Recorded) if not e.new or e.uncertainty.state is model.UncertaintyState.RESOLVED]
     yield "changes/set:Uncertainty", {"rows": [_node(e.uncertainty.id, stored_standing(session, e)) for e in standing]}
     tolerance = [_node("companion", {"tolerance": row.value}) for row in changes.of(Tolerance)]
     yield "changes/set:Companion", {"rows": tolerance}
 
 
-def _of_mentions(session: Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
+def _of_mentions(session: model.Session, changes: Changes, written: int, now: datetime) -> Iterator[WriteStep]:
     """Yield the statements that link memories to entities, which they create, and to concepts of the world."""
     inferred_by, links = changes.inferred_by, list[dict[str, Any]]()
     for each in changes.of(Mention):
@@ -486,7 +467,7 @@ async def _finish(tx: Transaction, changes: Changes, written: int, now: datetime
     """Pass topics on to facts and doubts once all of them are written, mark the source as formed, count the cost."""
     doubted = [side for each in changes.doubts for side in (each.uncertainty.a_id, each.uncertainty.b_id) if side]
     memory_ids = list(dict.fromkeys([*(topic.memory_id for topic in changes.of(Topic)), *doubted]))
-    fact_ids = [fact.id for fact in changes.of(Fact)]
+    fact_ids = [fact.id for fact in changes.of(model.Fact)]
     if memory_ids or fact_ids:
         await tx.run("changes/pass_on_topics", memory_ids=memory_ids, fact_ids=fact_ids, now=now)
     for compressed in changes.of(Compressed):
@@ -497,15 +478,15 @@ async def _finish(tx: Transaction, changes: Changes, written: int, now: datetime
         await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, written=written, now=now, **source)
 
 
-async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:
+async def _add_facts(tx: Transaction, session: model.Session, changes: Changes, kept: int) -> int:
     source = _source_key(changes.origin)
-    facts = [stored(session, "Fact", fact) for fact in changes.of(Fact)]
+    facts = [stored(session, "Fact", fact) for fact in changes.of(model.Fact)]
     surprised = changes.response is not None
     (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, surprised=surprised, **source)
     return int(row["facts"])
 
 
-async def _correct(tx: Transaction, session: Session, corrected: Corrected) -> bool:
+async def _correct(tx: Transaction, session: model.Session, corrected: Corrected) -> bool:
     correction = corrected.correction
     rows = await tx.run(
         "changes/add_correction",
@@ -537,24 +518,24 @@ def _edge_ends(edge: NewEdge | ChangedEdge) -> dict[str, Any]:
     return {"from": edge.from_id, "type": edge.type, "to": edge.to_id}
 
 
-def _settled(reliability: Reliability | None) -> dict[str, Any]:
-    return {"settled": reliability, "reliability": reliability or Reliability.RELIABLE}
+def _settled(reliability: model.Reliability | None) -> dict[str, Any]:
+    return {"settled": reliability, "reliability": reliability or model.Reliability.RELIABLE}
 
 
-def _memory_row(memory: Memory, properties: dict[str, Any], written: int) -> dict[str, Any]:
+def _memory_row(memory: model.Memory, properties: dict[str, Any], written: int) -> dict[str, Any]:
     return _node(memory.id, properties | {"written": written}, label_of(memory.modality))
 
 
-def _sealed_properties(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
+def _sealed_properties(session: model.Session, memory: model.Memory, vector: model.Vector) -> dict[str, Any]:
     """Return a memory's properties, its texts and embedding sealed."""
     return clear_properties(memory) | {"considered": True} | sealed_memory(session, memory, vector)
 
 
-def _rewritten(session: Session, row: Rewritten) -> dict[str, Any]:
+def _rewritten(session: model.Session, row: Rewritten) -> dict[str, Any]:
     return sealed_memory(session, row.memory, row.vector) | clear_properties(row.memory, "content_hash")
 
 
-def _created(session: Session, changes: Changes, new: New) -> dict[str, Any]:
+def _created(session: model.Session, changes: Changes, new: New) -> dict[str, Any]:
     """Return the properties of a new memory; of an episode with the response to its surprise."""
     memory, formed = new.memory, changes.formed
     properties = _sealed_properties(session, memory, new.vector)
@@ -578,11 +559,11 @@ def _sourced(memory_id: str, span: Span, origin: Origin | None, now: datetime) -
 
 
 def _edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:
-    own = {"weight": weight, "reliability": Reliability.RELIABLE}
+    own = {"weight": weight, "reliability": model.Reliability.RELIABLE}
     return own | {"created_at": now, "inferred_by": inferred_by}
 
 
-def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:
+def entity_key(keys: model.Keys, kind: model.EntityKind, name: str) -> tuple[str, str]:
     """Return the keyed hash by which an entity is found again, and the id that is made of it."""
     key = keyed_hash(keys, "entity", f"{kind}:{name.casefold()}")
     return key, f"entity-{key[:16]}"

@@ -7,49 +7,19 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
+from graphmem import model
 from graphmem.errors import Tampered
 from graphmem.maths.gravity import HALF_LIFE, RESIDUE, SPEEDS, UNCONSOLIDATED_SPEED
 from graphmem.maths.importance import RATE_WINDOW, SEGMENT_GAP
-from graphmem.model import (
-    Compression,
-    Edge,
-    Erased,
-    HeldEdge,
-    Memory,
-    MemoryKind,
-    Modality,
-    ModalityLoss,
-    NamedEntity,
-    Reliability,
-    Session,
-    Source,
-    Standing,
-    Vector,
-    Who,
-)
 from graphmem.sealing import StudentLock
+from graphmem.store import nodes
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import Kind
-from graphmem.store.nodes import (
-    LAST,
-    MEMORY_NODE,
-    NodeSealer,
-    SealedForm,
-    clear_properties,
-    from_ms,
-    from_row,
-    opened,
-    readable,
-    resealed,
-    sealed_properties,
-    storable_value,
-    unsealed,
-)
 from graphmem.store.sources import opened_source
 from graphmem.store.tampering import Damage, only_intact, report
 
 T = TypeVar("T")
-_RELIABILITIES = frozenset(each.value for each in Reliability)
+_RELIABILITIES = frozenset(each.value for each in model.Reliability)
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
 REINFORCED = (
@@ -89,17 +59,17 @@ class MemoriesState:
 class LoadedMemory:
     """A memory as it is taken into memory; without a vector where the embedding model was changed."""
 
-    memory: Memory
-    vector: Vector | None = field(repr=False)
+    memory: model.Memory
+    vector: model.Vector | None = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Filter:
     """Which memories to list; None means any."""
 
-    modality: Modality | None = None
-    kind: MemoryKind | None = None
-    reliability: Reliability | None = None
+    modality: model.Modality | None = None
+    kind: model.MemoryKind | None = None
+    reliability: model.Reliability | None = None
     min_gravity: float = 0.0
     as_of: datetime | None = None
 
@@ -110,7 +80,7 @@ def forgetting_curve(now: datetime) -> dict[str, Any]:
     return curve | {"now": now}
 
 
-def label_of(modality: Modality) -> str:
+def label_of(modality: model.Modality) -> str:
     """Return the label of a memory's node.
 
     Examples
@@ -121,7 +91,7 @@ def label_of(modality: Modality) -> str:
     return modality.value.capitalize()
 
 
-async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState | None:
+async def state(graph: Graph, session: model.Session, now: datetime) -> MemoriesState | None:
     """Return the state of a student's memories; `memory/get_state`.
 
     None when the session has ended, which another process may have done.
@@ -130,10 +100,10 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     if not rows:
         return None
     (row,) = rows
-    sealed, place, damage = row["name"], NodeSealer(session.keys, session, "Student", "student"), Damage()
+    sealed, place, damage = row["name"], nodes.NodeSealer(session.keys, session, "Student", "student"), Damage()
     name = None if sealed is None else damage.opened(lambda: place.text("display_name", sealed))
     await report(graph, session, damage)
-    return from_row(
+    return nodes.from_row(
         MemoriesState,
         row,
         version=row["memory_version"],
@@ -144,7 +114,7 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     )
 
 
-async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedMemory]:
+async def list_since(graph: Graph, session: model.Session, since: int) -> list[LoadedMemory]:
     """Every memory written after a version, opened; `memory/list_written`. One that does not open is left out."""
     found: list[LoadedMemory] = []
     after = ""
@@ -159,14 +129,14 @@ async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedM
 
 
 async def list_linked(
-    graph: Graph, session: Session, since: int, min_weight: float
-) -> tuple[list[Standing], dict[str, list[HeldEdge]]]:
+    graph: Graph, session: model.Session, since: int, min_weight: float
+) -> tuple[list[model.Standing], dict[str, list[model.HeldEdge]]]:
     """How every memory stands that was written after a version, and its edges of some weight; `memory/list_linked`.
 
     An edge that is new, changed or gone counts as a write of one of its ends at least.
     """
-    standings: list[Standing] = []
-    edges: dict[str, list[HeldEdge]] = {}
+    standings: list[model.Standing] = []
+    edges: dict[str, list[model.HeldEdge]] = {}
     after = ""
     while True:
         (row,) = await graph.run(
@@ -180,23 +150,27 @@ async def list_linked(
         after = row["memories"][-1][0]
 
 
-async def list_used(graph: Graph, session: Session, since: datetime) -> list[Standing]:
+async def list_used(graph: Graph, session: model.Session, since: datetime) -> list[model.Standing]:
     """Return how the memories stand that were used since a moment; `memory/list_used`."""
     (row,) = await graph.run("memory/list_used", session, since=since)
     return await only_intact(graph, session, row["memories"], _read_standing)
 
 
-def _read_linked(row: Sequence[Any]) -> tuple[Standing, list[HeldEdge]]:
+def _read_linked(row: Sequence[Any]) -> tuple[model.Standing, list[model.HeldEdge]]:
     """Return the standing of a memory, and its readable edges."""
-    return _read_standing(row[:-1]), [from_row(HeldEdge, edge) for edge in row[-1] if edge[-1] in _RELIABILITIES]
+    return _read_standing(row[:-1]), [
+        nodes.from_row(model.HeldEdge, edge) for edge in row[-1] if edge[-1] in _RELIABILITIES
+    ]
 
 
-def _read_standing(row: Sequence[Any]) -> Standing:
-    with readable("Memory", row[0]):
-        return from_row(Standing, row)
+def _read_standing(row: Sequence[Any]) -> model.Standing:
+    with nodes.readable("Memory", row[0]):
+        return nodes.from_row(model.Standing, row)
 
 
-async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
+async def find_by_ids(
+    graph: Graph, who: model.Who, ids: Sequence[str], session: model.Session | None
+) -> list[model.Memory]:
     """Return some memories by id, in their order, opened where there is a session; `memory/find`.
 
     Unknown ids are left out, and so is what does not open.
@@ -205,7 +179,7 @@ async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Sessi
     return await only_intact(graph, who, rows, lambda each: _read_memory(*each, session))
 
 
-async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, str, list[str]]]:
+async def _rows(graph: Graph, who: model.Who, ids: Sequence[str]) -> list[tuple[Row, str, list[str]]]:
     (row,) = await graph.run("memory/find", who, ids=list(dict.fromkeys(ids)))
     by_id = {memory["id"]: (memory, label, refs) for memory, label, refs in row["memories"]}
     return [by_id[memory_id] for memory_id in ids if memory_id in by_id]
@@ -213,19 +187,19 @@ async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, s
 
 async def list_memory_page(
     graph: Graph,
-    who: Who,
+    who: model.Who,
     wanted: Filter,
     now: datetime,
     limit: int,
     after: tuple[datetime, str] | None,
-    session: Session | None,
-) -> list[Memory]:
+    session: model.Session | None,
+) -> list[model.Memory]:
     """List the memories that a filter lets through, newest first, after a time and id; `memory/list_page`.
 
     What does not open is left out, and the page is filled up.
     """
-    before_time, before_id = after or (LAST, "")
-    found: list[Memory] = []
+    before_time, before_id = after or (nodes.LAST, "")
+    found: list[model.Memory] = []
     while len(found) < limit:
         missing = limit - len(found)
         (row,) = await graph.run(
@@ -240,11 +214,11 @@ async def list_memory_page(
         found += await only_intact(graph, who, rows, lambda each: _read_memory(*each, session))
         if len(row["ids"]) < missing or not rows:
             break
-        before_time, before_id = from_ms(rows[-1][0]["timestamp"]), rows[-1][0]["id"]
+        before_time, before_id = nodes.from_ms(rows[-1][0]["timestamp"]), rows[-1][0]["id"]
     return found
 
 
-async def count_of_student(graph: Graph, who: Who, wanted: Filter, now: datetime) -> int:
+async def count_of_student(graph: Graph, who: model.Who, wanted: Filter, now: datetime) -> int:
     """Count the memories that match a filter; `memory/count`."""
     return await graph.value(int, "memory/count", who, **_filtered(wanted, now)) or 0
 
@@ -258,8 +232,8 @@ def _filtered(wanted: Filter, now: datetime) -> dict[str, Any]:
 
 
 async def list_around(
-    graph: Graph, who: Who, centre: Mapping[str, Any], session: Session | None
-) -> tuple[list[Memory], list[Edge]] | None:
+    graph: Graph, who: model.Who, centre: Mapping[str, Any], session: model.Session | None
+) -> tuple[list[model.Memory], list[model.Edge]] | None:
     """Return a memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory.
 
     centre : `id` of the memory, `hops` around it, `min_weight` of an edge, `limit` of memories, `as_of` as of `Filter`
@@ -271,7 +245,7 @@ async def list_around(
     return found, await only_intact(graph, who, rows[0]["edges"], opened_edge)
 
 
-async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
+async def list_edges(graph: Graph, who: model.Who, ids: Sequence[str]) -> dict[str, list[model.Edge]]:
     """Return the edges of some memories by the memory's id, strongest first; `memory/list_edges`.
 
     Every id asked for is a key; one that is not known has no edges.
@@ -279,7 +253,7 @@ async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, li
     return await _by_memory(graph, who, "memory/list_edges", ids, opened_edge)
 
 
-async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
+async def list_sources(graph: Graph, who: model.Who, ids: Sequence[str]) -> dict[str, list[model.Source]]:
     """Return the sources of some memories by the memory's id, oldest first; `memory/list_sources`.
 
     Every id asked for is a key; one that is not known has no sources.
@@ -288,21 +262,21 @@ async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, 
 
 
 async def list_entities(
-    graph: Graph, who: Who, ids: Sequence[str], session: Session | None
-) -> dict[str, list[NamedEntity]]:
+    graph: Graph, who: model.Who, ids: Sequence[str], session: model.Session | None
+) -> dict[str, list[model.NamedEntity]]:
     """Return the entities that some memories speak of, by the memory's id; `memory/list_entities`.
 
     Every id asked for is a key. Names are opened where there is a session.
     """
 
-    def entity(row: Sequence[Any]) -> NamedEntity:
-        return opened(NamedEntity, "Entity", dict(zip(("id", "kind", "name"), row, strict=True)), session)
+    def entity(row: Sequence[Any]) -> model.NamedEntity:
+        return nodes.opened(model.NamedEntity, "Entity", dict(zip(("id", "kind", "name"), row, strict=True)), session)
 
     return await _by_memory(graph, who, "memory/list_entities", ids, entity)
 
 
 async def _by_memory(
-    graph: Graph, who: Who, name: str, ids: Sequence[str], read: Callable[[Sequence[Any]], T]
+    graph: Graph, who: model.Who, name: str, ids: Sequence[str], read: Callable[[Sequence[Any]], T]
 ) -> dict[str, list[T]]:
     """Return the rows of a statement about some memories, by the memory's id, the first column of each."""
     (row,) = await graph.run(name, who, ids=list(dict.fromkeys(ids)))
@@ -312,16 +286,18 @@ async def _by_memory(
     return found
 
 
-async def set_vectors(graph: Graph, session: Session, embedded: Sequence[tuple[Memory, Vector]]) -> None:
+async def set_vectors(
+    graph: Graph, session: model.Session, embedded: Sequence[tuple[model.Memory, model.Vector]]
+) -> None:
     """Give memories their embeddings again after the model was changed; `memory/set_vectors`."""
     sealed = [
-        {"id": m.id, "embedding": sealed_embedding(NodeSealer(session.keys, session, "Memory", m.id), m, v)}
+        {"id": m.id, "embedding": sealed_embedding(nodes.NodeSealer(session.keys, session, "Memory", m.id), m, v)}
         for m, v in embedded
     ]
     await graph.run("memory/set_vectors", session, vectors=sealed)
 
 
-async def save_decay(graph: Graph, who: Who, now: datetime) -> tuple[int, int]:
+async def save_decay(graph: Graph, who: model.Who, now: datetime) -> tuple[int, int]:
     """Materialise every gravity and delete faded memories that nothing relies on; `memory/decay`.
 
     How many memories there were and how many were deleted.
@@ -337,24 +313,24 @@ def stored_value(name: str, value: Any) -> Any:
     ------
     ValueError      there is no such property
     """
-    if name not in MEMORY_NODE.clear:
+    if name not in nodes.MEMORY_NODE.clear:
         raise ValueError(f"{name} is no property of a memory")
-    return storable_value(value)
+    return nodes.storable_value(value)
 
 
-def reinforced_properties(memory: Memory) -> dict[str, Any]:
+def reinforced_properties(memory: model.Memory) -> dict[str, Any]:
     """Return the properties that reinforcement changes; the rest may have changed in the graph since it was read."""
-    return clear_properties(memory, *REINFORCED)
+    return nodes.clear_properties(memory, *REINFORCED)
 
 
-def sealed_memory(session: Session, memory: Memory, vector: Vector | None) -> dict[str, Any]:
+def sealed_memory(session: model.Session, memory: model.Memory, vector: model.Vector | None) -> dict[str, Any]:
     """Return the properties that depend on a memory's text, sealed; without a vector no embedding."""
-    place = NodeSealer(session.keys, session, "Memory", memory.id)
+    place = nodes.NodeSealer(session.keys, session, "Memory", memory.id)
     embedding = {} if vector is None else {"embedding": sealed_embedding(place, memory, vector)}
-    return sealed_properties(place, memory) | embedding
+    return nodes.sealed_properties(place, memory) | embedding
 
 
-def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes | list[float]:
+def sealed_embedding(place: nodes.NodeSealer, memory: model.Memory, vector: model.Vector) -> bytes | list[float]:
     """Return a memory's embedding as stored, followed by those of a summary's statements in half precision.
 
     Raises
@@ -367,31 +343,33 @@ def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes
     return place.seal_vector("embedding", vector, parts)
 
 
-def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
+def _held(session: model.Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
     """Return a memory with its embedding, and its statements with theirs."""
     memory, sealed = _read_memory(row, label, refs, session), row.get("embedding")
     if sealed is None:
         return LoadedMemory(memory, None)
-    place = NodeSealer(session.keys, session, "Memory", row["id"])
+    place = nodes.NodeSealer(session.keys, session, "Memory", row["id"])
     vector, parts = place.vectors("embedding", sealed, len(memory.statements))
     statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
     return LoadedMemory(replace(memory, statements=statements) if parts else memory, vector)
 
 
-def _read_memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
-    with readable("Memory", row["id"]):
-        return opened(Memory, "Memory", row, session, modality=Modality(label.lower()), source_refs=tuple(refs))
+def _read_memory(row: Row, label: str, refs: list[str], session: model.Session | None) -> model.Memory:
+    with nodes.readable("Memory", row["id"]):
+        return nodes.opened(
+            model.Memory, "Memory", row, session, modality=model.Modality(label.lower()), source_refs=tuple(refs)
+        )
 
 
-def opened_edge(row: Sequence[Any]) -> Edge:
+def opened_edge(row: Sequence[Any]) -> model.Edge:
     """Return a relationship as statements list it, in the order of its fields.
 
     Raises
     ------
     Tampered        a value of it is missing or of another type
     """
-    with readable(row[0], f"{row[2]} {row[3]}"):
-        return from_row(Edge, row)
+    with nodes.readable(row[0], f"{row[2]} {row[3]}"):
+        return nodes.from_row(model.Edge, row)
 
 
 @dataclass(frozen=True)
@@ -409,30 +387,30 @@ class MemoryStanding:
     """A memory as it stands, as far as events tell of it."""
 
     reinforcements: int
-    reliability: Reliability
+    reliability: model.Reliability
     ended: bool
     flashbulb: bool
 
 
-async def find_marks(graph: Graph, session: Session, now: datetime) -> Marks | None:
+async def find_marks(graph: Graph, session: model.Session, now: datetime) -> Marks | None:
     """Return the marks of a student; None when the session has ended; `event/get_marks`."""
     rows = await graph.run("event/get_marks", session, now=now)
     return Marks(**rows[0]) if rows else None
 
 
-async def list_standings(graph: Graph, who: Who, since: int) -> dict[str, MemoryStanding]:
+async def list_standings(graph: Graph, who: model.Who, since: int) -> dict[str, MemoryStanding]:
     """Return memories written after a version of the student's, as they stand, by id; `event/list_standings`."""
     rows = await graph.run("event/list_standings", who, since=since)
-    return {row["id"]: from_row(MemoryStanding, row) for row in rows}
+    return {row["id"]: nodes.from_row(MemoryStanding, row) for row in rows}
 
 
-async def list_event_ids(graph: Graph, who: Who) -> tuple[Iterable[str], Iterable[str]]:
+async def list_event_ids(graph: Graph, who: model.Who) -> tuple[Iterable[str], Iterable[str]]:
     """Return ids of all memories and of all concerns of a student; `event/list_ids`."""
     (row,) = await graph.run("event/list_ids", who)
     return row["memories"], row["concerns"]
 
 
-async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[Edge] | None:
+async def list_all_edges(graph: Graph, session: model.Session, now: datetime) -> list[model.Edge] | None:
     """Return the edges between a student's memories; `compression/list_edges`. None when the session has ended."""
     rows = await graph.run("compression/list_edges", session, now=now)
     if not rows:
@@ -440,28 +418,28 @@ async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[
     return await only_intact(graph, session, rows[0]["edges"], opened_edge)
 
 
-async def find_compressions(graph: Graph, who: Who, limit: int) -> list[Compression]:
+async def find_compressions(graph: Graph, who: model.Who, limit: int) -> list[model.Compression]:
     """Return compressions, newest first; `compression/list`."""
     rows = await graph.run("compression/list", who, limit=limit)
     return await only_intact(graph, who, rows[0]["compressions"], _compression) if rows else []
 
 
-def stored_compression(compression: Compression) -> dict[str, Any]:
+def stored_compression(compression: model.Compression) -> dict[str, Any]:
     """The properties of a compression's node; the losses as one list for each measure, in the order of modalities."""
     losses = ("nodes", "entropy", "gravity", "edge_weight")
     return (
-        clear_properties(compression)
+        nodes.clear_properties(compression)
         | {"loss_modalities": [loss.modality for loss in compression.loss]}
         | {f"loss_{name}": [getattr(loss, name) for loss in compression.loss] for name in losses}
     )
 
 
-def _compression(row: Row) -> Compression:
-    with readable("Compression", str(row.get("id"))):
+def _compression(row: Row) -> model.Compression:
+    with nodes.readable("Compression", str(row.get("id"))):
         measures = (row["loss_nodes"], row["loss_entropy"], row["loss_gravity"], row["loss_edge_weight"])
         lost = zip(row["loss_modalities"], *measures, strict=True)
-        loss = tuple(ModalityLoss(Modality(name), *numbers) for name, *numbers in lost)
-        return opened(Compression, "Compression", row, None, loss=loss)
+        loss = tuple(model.ModalityLoss(model.Modality(name), *numbers) for name, *numbers in lost)
+        return nodes.opened(model.Compression, "Compression", row, None, loss=loss)
 
 
 @dataclass(frozen=True)
@@ -484,7 +462,7 @@ class UnconsolidatedMemory:
 
 
 async def list_waiting(
-    graph: Graph, who: Who, limit: int, until: datetime | None
+    graph: Graph, who: model.Who, limit: int, until: datetime | None
 ) -> tuple[list[UnconsolidatedMemory], list[float]]:
     """Thoughts nobody has considered yet, said until a moment if one is given, oldest first; `thought/list`.
 
@@ -498,7 +476,7 @@ async def list_waiting(
     return found, sorted({at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found})
 
 
-async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[Mapping[str, Any]], now: datetime) -> int:
+async def save_verdicts(graph: Graph, who: model.Who, verdicts: Sequence[Mapping[str, Any]], now: datetime) -> int:
     """Write verdicts, once: of each thought its id and the properties it has from now on; `thought/consolidate`.
 
     Returns how many thoughts had not been considered before.
@@ -506,15 +484,15 @@ async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[Mapping[str, 
     return await graph.value(int, "thought/consolidate", who, verdicts=verdicts, now=now) or 0
 
 
-async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str, bool]:
+async def list_kept(graph: Graph, who: model.Who, turn_ids: Sequence[str]) -> dict[str, bool]:
     """Of turns whose memories were all judged, by id: whether one of them was consolidated; `thought/list_kept`."""
     rows = await graph.run("thought/list_kept", who, turn_ids=turn_ids)
     return {row["turn_id"]: row["consolidated"] > 0 for row in rows if not row["waiting"]}
 
 
 def _unconsolidated(values: Sequence[Any]) -> UnconsolidatedMemory:
-    with readable("Memory", values[0]):
-        return from_row(UnconsolidatedMemory, values)
+    with nodes.readable("Memory", values[0]):
+        return nodes.from_row(UnconsolidatedMemory, values)
 
 
 @dataclass(frozen=True)
@@ -559,12 +537,12 @@ class Forgetting:
     questions: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
-    rewritten: tuple[tuple[Memory, Vector | None], ...] = field(default=(), repr=False)
+    rewritten: tuple[tuple[model.Memory, model.Vector | None], ...] = field(default=(), repr=False)
     payloads: tuple[WaitingWork, ...] = ()
     prediction: bool = False
 
 
-async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: datetime) -> Traces | None:
+async def find_traces(graph: Graph, session: model.Session, lock: StudentLock, now: datetime) -> Traces | None:
     """Read and open texts that may repeat a memory; `memory/list_traces`. None when the session has ended."""
     rows = await graph.run("memory/list_traces", session, now=now)
     if not rows:
@@ -572,18 +550,18 @@ async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: da
     (row,) = rows
     damage, questions = Damage(), dict[str, str]()
     for label, i, sealed in row["questions"]:
-        place = NodeSealer(session.keys, session, label, i)
+        place = nodes.NodeSealer(session.keys, session, label, i)
         if (text := damage.opened(partial(place.text, "text", sealed))) is not None:
             questions[i] = text
     jobs = []
     for i, kind, sealed in row["jobs"]:
         # A tampered payload is reported when its job runs; it must not keep others from being forgotten.
         with suppress(Tampered):
-            place, box = NodeSealer(session.keys, session, "Job", i), lock if kind == Kind.OBSERVE else None
-            jobs.append(WaitingWork(i, kind, unsealed(place, SealedForm.WORK, "payload", sealed, box)))
+            place, box = nodes.NodeSealer(session.keys, session, "Job", i), lock if kind == Kind.OBSERVE else None
+            jobs.append(WaitingWork(i, kind, nodes.unsealed(place, nodes.SealedForm.WORK, "payload", sealed, box)))
     prediction = ""
     if row["prediction"] is not None:
-        place = NodeSealer(session.keys, session, "Companion", f"companion@{row['turns']}")
+        place = nodes.NodeSealer(session.keys, session, "Companion", f"companion@{row['turns']}")
         told = damage.opened(partial(place.json, "prediction", row["prediction"]))
         prediction = "" if told is None else str(told["text"])
     await report(graph, session, damage)
@@ -591,8 +569,8 @@ async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: da
 
 
 async def delete_with_traces(
-    graph: Graph, session: Session, lock: StudentLock, memory_id: str, forgetting: Forgetting, now: datetime
-) -> tuple[bool, Erased] | None:
+    graph: Graph, session: model.Session, lock: StudentLock, memory_id: str, forgetting: Forgetting, now: datetime
+) -> tuple[bool, model.Erased] | None:
     """Delete a memory, its derivatives and its repetitions in one transaction; `memory/forget`, `memory/rewrite`.
 
     Returns
@@ -601,7 +579,7 @@ async def delete_with_traces(
     such a memory, or when the session has ended
     """
 
-    async def work(tx: Transaction) -> tuple[bool, Erased] | None:
+    async def work(tx: Transaction) -> tuple[bool, model.Erased] | None:
         rows = await tx.run(
             "memory/forget",
             id=memory_id,
@@ -619,11 +597,11 @@ async def delete_with_traces(
                 memories=[{"id": m.id, "properties": sealed_memory(session, m, v)} for m, v in forgetting.rewritten],
                 jobs=[_resealed_job(session, lock, job) for job in forgetting.payloads],
             )
-        return current, Erased(**counts)
+        return current, model.Erased(**counts)
 
     return await graph.transact(session, work)
 
 
-def _resealed_job(session: Session, lock: StudentLock, job: WaitingWork) -> dict[str, Any]:
-    place, box = NodeSealer(session.keys, session, "Job", job.id), lock if job.kind == Kind.OBSERVE else None
-    return {"id": job.id, "payload": resealed(place, SealedForm.WORK, "payload", job.payload, box)}
+def _resealed_job(session: model.Session, lock: StudentLock, job: WaitingWork) -> dict[str, Any]:
+    place, box = nodes.NodeSealer(session.keys, session, "Job", job.id), lock if job.kind == Kind.OBSERVE else None
+    return {"id": job.id, "payload": nodes.resealed(place, nodes.SealedForm.WORK, "payload", job.payload, box)}

@@ -8,23 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from graphmem.model import (
-    NO_NAME,
-    Alternative,
-    Companion,
-    Correction,
-    Fact,
-    Level,
-    Prediction,
-    Question,
-    Session,
-    State,
-    StoredTurn,
-    TurnOutcome,
-    TurnState,
-    Uncertainty,
-    Verdict,
-)
+from graphmem import model
 from graphmem.store.graph import Graph, Row, Touched, Transaction
 from graphmem.store.jobs import NewJob, add_usage, sealed_job
 from graphmem.store.ledger import Raised, opened_alarm, sealed_concern
@@ -42,7 +26,7 @@ from graphmem.store.nodes import (
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
-_OUTCOME = TypeAdapter(TurnOutcome)
+_OUTCOME = TypeAdapter(model.TurnOutcome)
 
 WORKING_MEMORY = 50
 """Raw turns kept while a session is open."""
@@ -58,10 +42,10 @@ class Before:
     handled : this turn was answered, maybe in a session that has ended
     """
 
-    state: State
+    state: model.State
     open: bool
-    outcome: TurnOutcome | None
-    received: StoredTurn | None
+    outcome: model.TurnOutcome | None
+    received: model.StoredTurn | None
     handled: bool
 
 
@@ -86,48 +70,48 @@ class TurnWrite:
     tolerance : of the companion from now on
     """
 
-    turn: StoredTurn
-    outcome: TurnOutcome = field(repr=False)
-    prediction: Prediction = field(repr=False)
+    turn: model.StoredTurn
+    outcome: model.TurnOutcome = field(repr=False)
+    prediction: model.Prediction = field(repr=False)
     oldest_turn: int
     now: datetime
     jobs: tuple[NewJob, ...] = ()
     boosts: tuple[Boost, ...] = ()
     signals: tuple[float, ...] = ()
     episode: bool = False
-    question: Question | None = None
+    question: model.Question | None = None
     raised: Raised | None = None
-    doubts: tuple[Uncertainty, ...] = ()
-    noticed: Uncertainty | None = None
+    doubts: tuple[model.Uncertainty, ...] = ()
+    noticed: model.Uncertainty | None = None
     tolerance: float = 0.5
 
 
-async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
+async def before(graph: Graph, session: model.Session, turn_id: str, now: datetime) -> Before | None:
     """Read what a turn depends on in one round trip; `turn/get_before`. None without such a student."""
     rows = await graph.read_counts("turn/get_before", session, turn_id=turn_id, now=now)
     if not rows:
         return None
     (row,) = rows
     turn, damage = row["turn"], Damage()
-    answered = turn is not None and turn["state"] == TurnState.ANSWERED
+    answered = turn is not None and turn["state"] == model.TurnState.ANSWERED
     received = None if turn is None else damage.opened(lambda: _opened_turn(session, turn))
     outcome = damage.opened(lambda: _read_outcome(session, turn_id, turn)) if answered else None
     # A companion whose persona does not open.
-    nameless = Companion(NO_NAME, "", row["tolerance"], tuple(row["expertise"]))
+    nameless = model.Companion(model.NO_NAME, "", row["tolerance"], tuple(row["expertise"]))
     # Of an answer that does not open nothing can be told again.
     kept = received is not None and (outcome is not None or not answered)
     state = from_row(
-        State,
+        model.State,
         row,
-        companion=damage.opened(lambda: opened(Companion, "Companion", row, session)) or nameless,
+        companion=damage.opened(lambda: opened(model.Companion, "Companion", row, session)) or nameless,
         prediction=damage.opened(lambda: _prediction(session, row)),
         corrections=tuple(
-            Correction(signal, Level(level), Verdict(verdict))
+            model.Correction(signal, model.Level(level), model.Verdict(verdict))
             for signal, level, verdict in zip(
                 row["corrected_signals"], row["corrected_levels"], row["verdicts"], strict=True
             )
         ),
-        questions=tuple(damage.intact(row["questions"], lambda row: opened(Question, "Question", row, session))),
+        questions=tuple(damage.intact(row["questions"], lambda row: opened(model.Question, "Question", row, session))),
         false_alarms=tuple(damage.intact(row["false_alarms"], lambda alarm: opened_alarm(session, *alarm))),
     )
     await report(graph, session, damage)
@@ -140,13 +124,13 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
     )
 
 
-async def receive(graph: Graph, session: Session, received: StoredTurn, now: datetime) -> None:
+async def receive(graph: Graph, session: model.Session, received: model.StoredTurn, now: datetime) -> None:
     """Keep a message before its reply is known; `turn/receive`."""
     turn = stored(session, "Turn", received)
     await graph.run("turn/receive", session, turn_id=received.turn_id, turn=turn, at=received.at, now=now)
 
 
-async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | None:
+async def complete(graph: Graph, session: model.Session, write: TurnWrite) -> int | None:
     """Write everything of one turn; `turn/complete`. The student's new version; None when it may not be written:
     another turn came first, this one was written before, or the session has ended."""
     params, usage = _completed(session, write), write.outcome.usage
@@ -163,12 +147,12 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
     return await graph.transact(session, work)
 
 
-def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
+def _completed(session: model.Session, write: TurnWrite) -> dict[str, Any]:
     """Return the parameters of `turn/complete`."""
     outcome = write.outcome
     place = NodeSealer(session.keys, session, "Turn", outcome.turn_id)
     packed = place.seal_packed("outcome", _OUTCOME.dump_json(outcome, exclude={"reply"}))
-    turn = {"state": TurnState.ANSWERED, "seq": outcome.seq, "surprise": outcome.surprise, "match": outcome.match}
+    turn = {"state": model.TurnState.ANSWERED, "seq": outcome.seq, "surprise": outcome.surprise, "match": outcome.match}
     return {
         "turn_id": outcome.turn_id,
         "turn": stored(session, "Turn", write.turn) | turn | {"outcome": packed},
@@ -207,29 +191,31 @@ def _touched(params: Mapping[str, Any]) -> Touched:
     return touched
 
 
-def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
+def _raised_doubt(doubt: model.Uncertainty, tolerance: float) -> dict[str, Any]:
     changed = clear_properties(doubt, "state", "severity", "surfaced_count", "last_surfaced_at")
     return {"id": doubt.id, "properties": changed, "tolerance": tolerance}
 
 
-async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
+async def list_turns(graph: Graph, session: model.Session) -> list[model.StoredTurn]:
     """Return the turns of the running conversation, oldest first; `turn/list`."""
     (row,) = await graph.run("turn/list", session)
     return await only_intact(graph, session, row["turns"], lambda turn: _opened_turn(session, turn))
 
 
-async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime | None = None) -> list[Fact]:
+async def list_ring(
+    graph: Graph, session: model.Session, limit: int, as_of: datetime | None = None
+) -> list[model.Fact]:
     """Return a student's facts, newest first, those learned by a moment where one is given; `fact/list`."""
     (row,) = await graph.run("fact/list", session, limit=limit, as_of=as_of)
-    return await only_intact(graph, session, row["facts"], lambda fact: opened(Fact, "Fact", fact, session))
+    return await only_intact(graph, session, row["facts"], lambda fact: opened(model.Fact, "Fact", fact, session))
 
 
-async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetime) -> bool | None:
+async def remove_fact(graph: Graph, session: model.Session, fact_id: str, now: datetime) -> bool | None:
     """Delete a fact; `fact/delete`. False without such a fact; None when the session has ended."""
     return await graph.value(bool, "fact/delete", session, id=fact_id, now=now)
 
 
-async def list_unanswered(graph: Graph, session: Session) -> list[StoredTurn]:
+async def list_unanswered(graph: Graph, session: model.Session) -> list[model.StoredTurn]:
     """Return messages of a student that were not answered, oldest first; `turn/list_waiting`."""
     rows = await graph.run("turn/list_waiting", session)
     return await only_intact(graph, session, rows, lambda row: _opened_turn(session, row["turn"]))
@@ -257,18 +243,18 @@ def _totals(write: TurnWrite) -> dict[str, Any]:
     return {"turns": seq, "signals": list(write.signals)} | begun
 
 
-def _prediction(session: Session, row: Row) -> Prediction | None:
+def _prediction(session: model.Session, row: Row) -> model.Prediction | None:
     if row["prediction"] is None:
         return None
     place = NodeSealer(session.keys, session, "Companion", f"companion@{row['turns']}")
     said = place.json("prediction", row["prediction"])
     sealed = row["prediction_embedding"]
     embedding = None if sealed is None else place.vector("prediction_embedding", sealed)
-    others = tuple(Alternative(text, chance) for text, chance in said.get("alternatives", ()))
-    return Prediction(said["text"], tuple(said["needed_info"]), embedding, said.get("chance", 1.0), others)
+    others = tuple(model.Alternative(text, chance) for text, chance in said.get("alternatives", ()))
+    return model.Prediction(said["text"], tuple(said["needed_info"]), embedding, said.get("chance", 1.0), others)
 
 
-def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> dict[str, Any]:
+def _sealed_prediction(session: model.Session, prediction: model.Prediction, seq: int) -> dict[str, Any]:
     """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
     place = NodeSealer(session.keys, session, "Companion", f"companion@{seq}")
     vector = prediction.embedding
@@ -284,7 +270,7 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
     }
 
 
-def _read_outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
+def _read_outcome(session: model.Session, turn_id: str, turn: Row) -> model.TurnOutcome:
     place = NodeSealer(session.keys, session, "Turn", turn_id)
     told = json.loads(place.packed("outcome", turn["outcome"]))
     stored = told | {"reply": place.text("reply", turn["reply"]), "repeated": True}
@@ -296,8 +282,8 @@ def check_outcome(outcome: Mapping[str, Any], reply: str) -> None:
     _OUTCOME.validate_python(dict(outcome) | {"reply": reply})
 
 
-def _opened_turn(session: Session, turn: Row) -> StoredTurn:
+def _opened_turn(session: model.Session, turn: Row) -> model.StoredTurn:
     """Return a turn; its time is in milliseconds, or has the offset that the message was sent with."""
     with readable("Turn", turn["id"]):
         at = from_ms(turn["at"]) if type(turn["at"]) is int else turn["at"].to_native()
-    return opened(StoredTurn, "Turn", turn, session, at=at)
+    return opened(model.StoredTurn, "Turn", turn, session, at=at)

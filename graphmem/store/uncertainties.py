@@ -7,20 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from graphmem.model import (
-    Edge,
-    EdgeType,
-    Question,
-    RelationshipSide,
-    Reliability,
-    Session,
-    Severity,
-    SurpriseResponse,
-    Uncertainty,
-    UncertaintyState,
-    Verdict,
-    Who,
-)
+from graphmem import model
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
 from graphmem.store.memories import opened_edge
@@ -33,7 +20,7 @@ STANDING_PROPERTIES = ("state", "resolution_strategy", "surfaced_count", "last_s
 MOST_LISTED = 500
 
 
-RESPONSE = TypeAdapter(SurpriseResponse)
+RESPONSE = TypeAdapter(model.SurpriseResponse)
 
 
 @dataclass(frozen=True)
@@ -41,7 +28,7 @@ class Earlier:
     """A memory as it was before an uncertainty was settled: what is put back where that is undone."""
 
     memory_id: str
-    reliability: Reliability
+    reliability: model.Reliability
     invalid_at: datetime | None
     reinforcement_count: int
     last_reinforced_at: datetime | None
@@ -68,9 +55,9 @@ class Undo:
     """
 
     memories: tuple[Earlier, ...] = ()
-    edges: tuple[tuple[str, str, EdgeType], ...] = ()
+    edges: tuple[tuple[str, str, model.EdgeType], ...] = ()
     made: tuple[str, ...] = ()
-    settled_edges: tuple[tuple[str, str, EdgeType], ...] = ()
+    settled_edges: tuple[tuple[str, str, model.EdgeType], ...] = ()
 
 
 UNDO = TypeAdapter(Undo)
@@ -83,19 +70,19 @@ class Recorded:
     new : it is created; one of its id that is open stays as it is
     """
 
-    uncertainty: Uncertainty
+    uncertainty: model.Uncertainty
     undo: Undo = field(default_factory=Undo)
     new: bool = False
 
 
-async def find_uncertainty(graph: Graph, session: Session, uncertainty_id: str) -> Recorded | None:
+async def find_uncertainty(graph: Graph, session: model.Session, uncertainty_id: str) -> Recorded | None:
     """Return one uncertainty, opened; `uncertainty/list`. None where there is none of this id."""
     rows = await _list(graph, session, {"ids": [uncertainty_id]})
     found = await only_intact(graph, session, rows, lambda row: _recorded(session, row))
     return found[0] if found else None
 
 
-def _recorded(session: Session, row: Row) -> Recorded:
+def _recorded(session: model.Session, row: Row) -> Recorded:
     sealed, uncertainty_id = row["uncertainty"].get("undo"), row["uncertainty"]["id"]
     place = NodeSealer(session.keys, session, "Uncertainty", uncertainty_id)
     with readable("Uncertainty", uncertainty_id):
@@ -107,39 +94,41 @@ def _recorded(session: Session, row: Row) -> Recorded:
 
 async def find_uncertainties(
     graph: Graph,
-    who: Who,
-    session: Session | None,
+    who: model.Who,
+    session: model.Session | None,
     *,
-    states: Sequence[UncertaintyState] | None = None,
-    severity: Severity | None = None,
+    states: Sequence[model.UncertaintyState] | None = None,
+    severity: model.Severity | None = None,
     memory_ids: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
-) -> list[Uncertainty]:
+) -> list[model.Uncertainty]:
     """Return a student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
     wanted = {"states": states, "severity": severity, "ids": ids, "memory_ids": memory_ids}
     return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened_doubt(row, session))
 
 
-async def list_opposed_edges(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> list[tuple[Edge, Edge]]:
+async def list_opposed_edges(
+    graph: Graph, who: model.Who, ids: Sequence[str], limit: int
+) -> list[tuple[model.Edge, model.Edge]]:
     """Return pairs of relationships of some memories that cannot both be so; `uncertainty/list_opposed_edges`."""
     rows = await graph.run("uncertainty/list_opposed_edges", who, ids=ids, limit=limit)
     return await only_intact(graph, who, rows, lambda row: (_read_edge(*row["one"]), _read_edge(*row["other"])))
 
 
-def _read_edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -> Edge:
+def _read_edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -> model.Edge:
     return opened_edge((kind, weight, from_id, to_id, "Memory", created_at))
 
 
-async def claim_due(graph: Graph, before: datetime, now: datetime, limit: int) -> list[tuple[Who, str | None]]:
+async def claim_due(graph: Graph, before: datetime, now: datetime, limit: int) -> list[tuple[model.Who, str | None]]:
     """Take students whose last cycle was before some moment, longest ago first; `drift/claim`.
 
     Each with the sealed token of an open session, if there is one. Another process that asks finds others.
     """
     rows = await graph.run("drift/claim", before=before, now=now, limit=limit)
-    return [(Who(row["institution"], row["id"]), row["token"] and token_text(row["token"])) for row in rows]
+    return [(model.Who(row["institution"], row["id"]), row["token"] and token_text(row["token"])) for row in rows]
 
 
-async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> tuple[int, int] | None:
+async def begin_cycle(graph: Graph, who: model.Who, before: datetime | None, now: datetime) -> tuple[int, int] | None:
     """Begin a drift cycle; `uncertainty/begin_cycle`.
 
     Returns
@@ -150,12 +139,12 @@ async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: date
     return (rows[0]["cycle"], rows[0]["version"]) if rows else None
 
 
-async def _list(graph: Graph, who: Who, wanted: Mapping[str, Any]) -> list[Row]:
+async def _list(graph: Graph, who: model.Who, wanted: Mapping[str, Any]) -> list[Row]:
     everything = {"ids": None, "states": None, "severity": None, "memory_ids": None, "limit": MOST_LISTED}
     return await graph.run("uncertainty/list", who, **(everything | dict(wanted)))
 
 
-def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
+def stored_uncertainty(session: model.Session, recorded: Recorded) -> dict[str, Any]:
     """Return the properties of an uncertainty, and each of its sides."""
     doubt = recorded.uncertainty
     sides = [
@@ -169,20 +158,22 @@ def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
     }
 
 
-def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
+def stored_standing(session: model.Session, recorded: Recorded) -> dict[str, Any]:
     """Return the properties of an uncertainty that change as it is raised and settled."""
     doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, "Uncertainty", recorded.uncertainty.id)
     texts = sealed_properties(place, doubt) | {"undo": place.seal("undo", UNDO.dump_json(recorded.undo).decode())}
     return clear_properties(doubt, *STANDING_PROPERTIES) | texts
 
 
-def _opened_doubt(row: Row, session: Session | None) -> Uncertainty:
+def _opened_doubt(row: Row, session: model.Session | None) -> model.Uncertainty:
     held = row["uncertainty"]
     with readable("Uncertainty", held["id"]):
         sides = {side: memory_id for side, memory_id, *_ in row["sides"]}
-        edges = {side: RelationshipSide(EdgeType(kind), to_id) for side, _, kind, to_id in row["sides"] if kind}
+        edges = {
+            side: model.RelationshipSide(model.EdgeType(kind), to_id) for side, _, kind, to_id in row["sides"] if kind
+        }
         return opened(
-            Uncertainty,
+            model.Uncertainty,
             "Uncertainty",
             held,
             session,
@@ -203,12 +194,12 @@ class Surprised:
     """
 
     memory_id: str
-    response: SurpriseResponse | None
-    verdict: Verdict | None
+    response: model.SurpriseResponse | None
+    verdict: model.Verdict | None
     members: tuple[str, ...]
 
 
-async def find_surprised(graph: Graph, session: Session, memory_id: str) -> Surprised | None:
+async def find_surprised(graph: Graph, session: model.Session, memory_id: str) -> Surprised | None:
     """Find the surprise of a message, by a memory of it; `surprise/find`. None without such a memory."""
     rows = await graph.run("surprise/find", session, memory_id=memory_id)
     if not rows:
@@ -220,12 +211,12 @@ async def find_surprised(graph: Graph, session: Session, memory_id: str) -> Surp
     return Surprised(
         memory_id=row["memory_id"],
         response=response,
-        verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
+        verdict=None if row["verdict"] is None else model.Verdict(row["verdict"]),
         members=tuple(row["members"]),
     )
 
 
-async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
+async def list_responses(graph: Graph, session: model.Session, ids: Sequence[str]) -> dict[str, model.SurpriseResponse]:
     """Return the responses that some episodes keep, by the episode's id; `surprise/list_responses`.
 
     An id of any other memory, or of none, is left out.
@@ -237,7 +228,7 @@ async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> 
     return {memory_id: response for memory_id, response in found if response is not None}
 
 
-def _response(session: Session, memory_id: str, sealed: Stored | None) -> SurpriseResponse | None:
+def _response(session: model.Session, memory_id: str, sealed: Stored | None) -> model.SurpriseResponse | None:
     if sealed is None:
         return None
     with readable("Memory", memory_id):
@@ -245,17 +236,19 @@ def _response(session: Session, memory_id: str, sealed: Stored | None) -> Surpri
         return RESPONSE.validate_json(opened)
 
 
-async def list_open_questions(graph: Graph, session: Session) -> list[Question]:
+async def list_open_questions(graph: Graph, session: model.Session) -> list[model.Question]:
     """Return questions nobody has answered, longest waiting first; `question/list`."""
     rows = await graph.run("question/list", session)
-    return await only_intact(graph, session, rows, lambda row: opened(Question, "Question", row["question"], session))
+    return await only_intact(
+        graph, session, rows, lambda row: opened(model.Question, "Question", row["question"], session)
+    )
 
 
-async def save_answer(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:
+async def save_answer(graph: Graph, session: model.Session, question_id: str, now: datetime) -> bool:
     """Note that a question was answered; `question/answer`. False without such a question."""
     return bool(await graph.run("question/answer", session, question_id=question_id, now=now))
 
 
-async def delete_idle_questions(graph: Graph, who: Who) -> int:
+async def delete_idle_questions(graph: Graph, who: model.Who) -> int:
     """Delete waiting questions that no memory raises which still holds; how many; `drift/delete_questions`."""
     return await graph.value(int, "drift/delete_questions", who) or 0

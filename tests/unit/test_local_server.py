@@ -153,7 +153,7 @@ def test_a_port_taken_meanwhile_is_replaced_and_only_that(settings: Settings, ta
 
 def test_a_port_that_is_wanted_is_no_spare_one(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted, *others = process.free_ports(6)
-    monkeypatch.setattr(server, "free_ports", lambda count: [wanted, wanted, *others][:count])
+    monkeypatch.setattr(process, "free_ports", lambda count: [wanted, wanted, *others][:count])
     settings = settings.model_copy(update={"neo4j_bolt_port": wanted})
     assert server._ports(settings, None) == (wanted, others[1])
 
