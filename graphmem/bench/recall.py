@@ -51,7 +51,7 @@ Asked = tuple[str | None, dict[str, float]]
 """Category of a question, and by figure the share of its evidence that was found; milliseconds of recall, too."""
 
 
-def bm25(texts: Sequence[str], question: str) -> Ranks:
+def by_words(texts: Sequence[str], question: str) -> Ranks:
     """Rank the texts that share a word with a question, by BM25 of SQLite's FTS5, with Porter's stemmer."""
     words = dict.fromkeys(word.lower() for word in PLAIN_WORD.findall(question))
     with closing(sqlite3.connect(":memory:")) as found:
@@ -65,7 +65,7 @@ def bm25(texts: Sequence[str], question: str) -> Ranks:
 async def plain_ranks(embedder: Embedder, texts: Sequence[str], vectors: Matrix, question: str) -> dict[str, Ranks]:
     """Rank texts by each plain method, best first."""
     (vector,) = await embedder.embed([question])
-    return {"cosine": np.argsort(-(vectors @ vector), kind="stable").tolist(), "bm25": bm25(texts, question)}
+    return {"cosine": np.argsort(-(vectors @ vector), kind="stable").tolist(), "bm25": by_words(texts, question)}
 
 
 def _milliseconds(began: float) -> float:

@@ -340,8 +340,8 @@ async def export_pieces(gm: Graphmem, session: Session) -> AsyncIterator[str]:
     }
     parts = {
         "nodes": transfer.read_nodes(gm.graph, session, enrolled.lock, inventory),
-        "edges": transfer.read_edges(gm.graph, session, inventory, "edges"),
-        "links": transfer.read_edges(gm.graph, session, inventory, "links"),
+        "edges": transfer.read_edges(gm.graph, session, inventory),
+        "links": transfer.read_edges(gm.graph, session, inventory, links=True),
         "overlay": transfer.read_overlay(gm.graph, session),
         "discovered": transfer.read_discovered(gm.graph, session),
     }

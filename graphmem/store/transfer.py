@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from graphmem.errors import Conflict
 from graphmem.model import Keys, LedgerCategory, Session, Vector, Who
@@ -79,17 +79,18 @@ async def read_nodes(
 
 
 async def read_edges(
-    graph: Graph, session: Session, inventory: Inventory, kind: Literal["edges", "links"]
+    graph: Graph, session: Session, inventory: Inventory, *, links: bool = False
 ) -> AsyncIterator[Exported]:
-    """Each relationship from the nodes of an inventory, by their numbers, to each other or to a concept of the world.
+    """Each relationship between the nodes of an inventory, by their numbers, or its `links` to concepts of the world.
 
     `export/list_edges`, `export/list_links`.
     """
+    name = "export/list_links" if links else "export/list_edges"
     number = {element: i for i, element in enumerate(inventory.elements)}
     for some in batches(inventory.elements, EDGES_AT_ONCE):
-        for row in await graph.run(f"export/list_{kind}", session, elements=some):
-            if kind == "links" or row["end"] in number:
-                end = {"concept": row["concept"]} if kind == "links" else {"to": number[row["end"]]}
+        for row in await graph.run(name, session, elements=some):
+            if links or row["end"] in number:
+                end = {"concept": row["concept"]} if links else {"to": number[row["end"]]}
                 yield {"from": number[row["start"]], **end, "type": row["type"], "properties": row["properties"]}
 
 
