@@ -134,22 +134,16 @@ def _jsonl(chat: ExportElement) -> Iterator[Line | str]:
             yield Line(name, message["role"], _text_of(message.get("content")), at)
 
 
-class Format(NamedTuple):
-    """A format: keys of which an element has one, the key that its elements stand under in an object, its reader."""
-
-    keys: frozenset[str]
-    under: str | None
-    read: Callable[[ExportElement], Iterator[Line | str]]
-
-
-EXPORT_FORMATS = {
-    "chatgpt": Format(frozenset(["mapping"]), None, _chatgpt),
-    "letta": Format(frozenset(["agents", "in_context_message_indices", "in_context_message_ids"]), None, _letta),
-    "mem0": Format(frozenset(["memory"]), "results", _mem0),
-    "honcho": Format(frozenset(["peer_id", "peer_name"]), "items", _honcho),
-    "graphiti": Format(frozenset(["source_description", "valid_at"]), "episodes", _graphiti),
-    "jsonl": Format(frozenset(["messages"]), None, _jsonl),
+Reader = Callable[[ExportElement], Iterator[Line | str]]
+EXPORT_FORMATS: Mapping[str, tuple[frozenset[str], str | None, Reader]] = {
+    "chatgpt": (frozenset(["mapping"]), None, _chatgpt),
+    "letta": (frozenset(["agents", "in_context_message_indices", "in_context_message_ids"]), None, _letta),
+    "mem0": (frozenset(["memory"]), "results", _mem0),
+    "honcho": (frozenset(["peer_id", "peer_name"]), "items", _honcho),
+    "graphiti": (frozenset(["source_description", "valid_at"]), "episodes", _graphiti),
+    "jsonl": (frozenset(["messages"]), None, _jsonl),
 }
+"""Keys of which an element of a format has one, the key that its elements stand under in an object, its reader."""
 
 
 def _text_of(content: Any) -> str:
@@ -236,7 +230,7 @@ def read_export(file: Path, format_: str, student: str, speaker: str | None = No
         if found.format == "auto":
             found.format = _recognised(element, file, number)
         try:
-            for part in EXPORT_FORMATS[found.format].read(element):
+            for part in EXPORT_FORMATS[found.format][2](element):
                 if isinstance(part, str):
                     found.left_out[part] += 1
                 elif reason := _unfit(part.text):
@@ -316,8 +310,8 @@ def _check_somebody(lines: Mapping[str, list[Line]], whose: Mapping[str, str], f
 
 
 def _recognised(element: ExportElement, file: Path, number: int) -> str:
-    for name, format_ in EXPORT_FORMATS.items():
-        if format_.keys & element.keys():
+    for name, (keys, _, _) in EXPORT_FORMATS.items():
+        if keys & element.keys():
             return name
     raise InvalidInput(
         f"Element {number} of {file.name} is of no known format: mend it, or name one with --format: "
@@ -365,8 +359,8 @@ def _elements(file: Path) -> Iterator[ExportElement]:
 def _objects_in(element: Any, file: Path, number: int) -> Iterator[ExportElement]:
     if not isinstance(element, dict):
         raise InvalidInput(f"Element {number} of {file.name} is not an object.")
-    for format_ in EXPORT_FORMATS.values():
-        if format_.under and isinstance(element.get(format_.under), list):
-            yield from element[format_.under]
+    for _, under, _ in EXPORT_FORMATS.values():
+        if under and isinstance(element.get(under), list):
+            yield from element[under]
             return
     yield element

@@ -1,7 +1,5 @@
 """The operations on what is remembered of a student: the ledger, corrections, doubts, what is forgotten."""
 
-from collections.abc import AsyncIterator
-from contextlib import aclosing
 from typing import Annotated
 
 import strawberry
@@ -11,7 +9,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import NotFound
 from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
 from graphmem.flows.ledger import Draft, add_entry, correct_concern, delete_entry, settle_entry
-from graphmem.flows.memories import find_memories, find_memory, memory_events
+from graphmem.flows.memories import find_memories
 from graphmem.flows.overlay import set_attitude
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.uncertainty import check_action, correct_memory, reconcile, resolve_uncertainty, undo_resolution
@@ -19,28 +17,11 @@ from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.runner import compress_within_budget
 from graphmem.jobs.webhooks import start_notices
-from graphmem.model import Compression, Erased, Known, MemoryEvent, Resolution, Role, Session, Verdict
+from graphmem.model import Compression, Erased, Known, Resolution, Session, Verdict
 from graphmem.validation import checked_id
-from graphmem_api.access import Info, in_running_session, in_session, of_student, session_to_read
+from graphmem_api.access import Info, in_running_session, in_session
 from graphmem_api.mapper import ID
 from graphmem_api.types import ActionCheckType, DoubtType, LedgerEntryType, LedgerInput, MemoryType, shown_uncertainties
-
-
-@strawberry.type
-class MemoryQuery:
-    """Query of a memory."""
-
-    @strawberry.field
-    async def memory(self, info: Info, student_id: ID, id: ID) -> MemoryType | None:
-        """A memory, or null if there is none of this id.
-
-        Parameters
-        ----------
-        id : Id of the memory.
-        """
-        who = of_student(info, student_id, Role.APP, Role.AUDITOR)
-        found = await find_memory(info.context.gm, who, id, session_to_read(info, student_id, Role.AUDITOR))
-        return None if found is None else MemoryType(who, found)
 
 
 @strawberry.type
@@ -272,20 +253,6 @@ class MemoryMutation:
         id : Id of its source, as observe gives it.
         """
         return await delete_observation(info.context.gm, in_session(info, student_id), id)
-
-
-@strawberry.type
-class MemorySubscription:
-    """Subscription to what happens to memories."""
-
-    @strawberry.subscription
-    async def memory_events(self, info: Info, student_id: ID) -> AsyncIterator[MemoryEvent]:
-        """What happens to a student's memories from now on, within EVENTS_SECONDS, until the session ends: then
-        LOCKED."""
-        session = in_session(info, student_id)
-        async with aclosing(memory_events(info.context.gm, session)) as events:
-            async for event in events:
-                yield event
 
 
 async def _shown(gm: Graphmem, session: Session, doubt: model.Uncertainty) -> DoubtType:

@@ -21,9 +21,9 @@ from graphmem_api.errors import code
 from graphmem_api.institution_operations import InstitutionMutation, InstitutionQuery
 from graphmem_api.limits import CachedParsing, LimitedValidation, MarkingExecution, veil
 from graphmem_api.mapper import describe
-from graphmem_api.memory_operations import MemoryMutation, MemoryQuery, MemorySubscription
+from graphmem_api.memory_operations import MemoryMutation
 from graphmem_api.student_operations import StudentMutation, StudentQuery
-from graphmem_api.turn_operations import TurnMutation, TurnSubscription
+from graphmem_api.turn_operations import Subscription, TurnMutation
 
 QUERY_NODES = 2000
 """Fields of a GraphQL query once its fragments are expanded."""
@@ -40,18 +40,13 @@ QUERY_DEPTH = 12
 
 # The order of bases is the order of fields in the schema.
 @strawberry.type
-class Query(StudentQuery, MemoryQuery, InstitutionQuery):
+class Query(StudentQuery, InstitutionQuery):
     """Queries: operations that read data."""
 
 
 @strawberry.type
 class Mutation(StudentMutation, TurnMutation, MemoryMutation, InstitutionMutation):
     """Mutations: operations that change data."""
-
-
-@strawberry.type
-class Subscription(TurnSubscription, MemorySubscription):
-    """Subscriptions: streams of events."""
 
 
 class Schema(strawberry.Schema):

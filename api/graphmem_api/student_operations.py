@@ -4,20 +4,30 @@ import strawberry
 
 from graphmem.bearer import make_token
 from graphmem.flows import students
+from graphmem.flows.memories import find_memory
 from graphmem.flows.session_cache import read_ahead
 from graphmem.flows.students import decoded_recovery_key, list_tokens, recover_student, revoke_token
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Companion, Role, ServiceToken
-from graphmem_api.access import Info, allowed, in_running_session, in_session, is_locked, of_student, running_session
+from graphmem_api.access import (
+    Info,
+    allowed,
+    in_running_session,
+    in_session,
+    is_locked,
+    of_student,
+    running_session,
+    session_to_read,
+)
 from graphmem_api.mapper import ID
 from graphmem_api.student import StudentType
-from graphmem_api.types import SessionType
+from graphmem_api.types import MemoryType, SessionType
 
 
 @strawberry.type
 class StudentQuery:
-    """Queries of students, and of the institution's service tokens."""
+    """Queries of students, of the institution's service tokens, of a memory."""
 
     @strawberry.field
     async def student(self, info: Info, id: ID) -> StudentType | None:
@@ -44,6 +54,18 @@ class StudentQuery:
         """The institution's service tokens, the newest first; revoked and expired ones too."""
         caller = allowed(info, Role.ADMIN)
         return list(await list_tokens(info.context.gm, caller.institution))
+
+    @strawberry.field
+    async def memory(self, info: Info, student_id: ID, id: ID) -> MemoryType | None:
+        """A memory, or null if there is none of this id.
+
+        Parameters
+        ----------
+        id : Id of the memory.
+        """
+        who = of_student(info, student_id, Role.APP, Role.AUDITOR)
+        found = await find_memory(info.context.gm, who, id, session_to_read(info, student_id, Role.AUDITOR))
+        return None if found is None else MemoryType(who, found)
 
 
 @strawberry.type

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from datetime import datetime
 from time import monotonic
 from typing import Any
@@ -10,13 +11,14 @@ import strawberry
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError
+from graphmem.flows.memories import memory_events
 from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.webhooks import start_notices
 from graphmem.logs import log_ids
 from graphmem.metrics import count_turn, measured_turn
-from graphmem.model import Role, Source
+from graphmem.model import MemoryEvent, Role, Source
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem_api.access import Info, check_observations, in_session, maybe_in_session, of_student
@@ -68,8 +70,8 @@ class TurnMutation:
 
 
 @strawberry.type
-class TurnSubscription:
-    """Subscription to a turn."""
+class Subscription:
+    """Subscriptions: streams of events."""
 
     @strawberry.subscription
     async def turn_stream(
@@ -100,6 +102,15 @@ class TurnSubscription:
         while (piece := await pieces.get()) is not None:
             yield TurnEventType(token=piece)
         yield TurnEventType(turn=await handled)
+
+    @strawberry.subscription
+    async def memory_events(self, info: Info, student_id: ID) -> AsyncIterator[MemoryEvent]:
+        """What happens to a student's memories from now on, within EVENTS_SECONDS, until the session ends: then
+        LOCKED."""
+        session = in_session(info, student_id)
+        async with aclosing(memory_events(info.context.gm, session)) as events:
+            async for event in events:
+                yield event
 
 
 def _keep(gm: Graphmem, task: asyncio.Task[Any]) -> None:

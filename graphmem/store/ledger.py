@@ -112,9 +112,7 @@ async def keep_entry(
     concerns = [] if concern is None else [concern]
     sealed = sealed_ledger_entry(session, entry, vector)
     rows = await graph.run("ledger/add", session, entry=sealed, concerns=concerns, now=now)
-    found = await only_intact(
-        graph, session, [row["entry"] for row in rows], lambda each: _read_entry(session, each, now)
-    )
+    found = await _read_entries(graph, session, [row["entry"] for row in rows], now)
     if rows and not found:
         raise Conflict(f"The ledger holds {entry.id}, which was altered outside of graphmem: delete it first.")
     return found[0].entry if found else None
@@ -126,9 +124,7 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
     """
     sealed = None if note is None else NodeSealer(session.keys, session, "LedgerEntry", ledger_id).seal("note", note)
     rows = await graph.run("ledger/settle", session, id=ledger_id, note=sealed, now=now)
-    found = await only_intact(
-        graph, session, [row["entry"] for row in rows], lambda each: _read_entry(session, each, now)
-    )
+    found = await _read_entries(graph, session, [row["entry"] for row in rows], now)
     return found[0].entry if found else None
 
 
@@ -144,16 +140,14 @@ async def list_stored_entries(
 
     What does not open is left out, and so is an entry whose category was changed by hand: its id tells.
     """
-    rows = await graph.run(
-        "ledger/list",
-        session,
-        category=category,
-        active=active,
-        now=now,
-    )
+    rows = await graph.run("ledger/list", session, category=category, active=active, now=now)
     if not rows:
         return None
-    return await only_intact(graph, session, rows[0]["entries"], lambda each: _read_entry(session, each, now))
+    return await _read_entries(graph, session, rows[0]["entries"], now)
+
+
+async def _read_entries(graph: Graph, session: Session, rows: Sequence[Row], now: datetime) -> list[StoredEntry]:
+    return await only_intact(graph, session, rows, lambda each: _read_entry(session, each, now))
 
 
 def _read_entry(session: Session, row: Row, now: datetime) -> StoredEntry:

@@ -5,7 +5,6 @@ import logging
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -27,7 +26,7 @@ from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcome, Usage
 from graphmem.store import jobs
 from graphmem.store.changes import Changes, Origin, write
-from graphmem.store.jobs import Kind, Limits
+from graphmem.store.jobs import Kind
 from graphmem.store.students import delete_old
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.support.client import TURN, Client
@@ -572,12 +571,13 @@ async def test_health_is_red_when_a_job_waits_too_long(gm: Graphmem, ann: Pupil)
 
 
 async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: Pupil) -> None:
-    limits = Limits(student_tokens=50_000)
+    none = dict.fromkeys(("student_tokens", "tokens", "student_cost", "cost"), 0)
+    limits = none | {"student_tokens": 50_000}
     now = gm.clock()
     wanted = most(0, 1, 0.0, now)
     ids = [f"form-{i}" for i in range(20)]
     given = await asyncio.gather(*(jobs.reserve(gm.graph, ann.who, i, limits, wanted) for i in ids))
-    assert sum(given) == 50_000 // wanted.tokens == 5
+    assert sum(given) == 50_000 // wanted["tokens"] == 5
     fitting = [job_id for job_id, fits in zip(ids, given, strict=True) if fits]
     # A second time changes nothing, be it reserved or released.
     assert all([await jobs.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in fitting])
@@ -586,11 +586,11 @@ async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: 
     more = [await jobs.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in ("more-1", "more-2")]
     assert more == [True, False]
     # Another day, another budget; and money counts like tokens.
-    tomorrow = replace(wanted, at=now + timedelta(days=1))
+    tomorrow = wanted | {"at": now + timedelta(days=1)}
     assert await jobs.reserve(gm.graph, ann.who, "form-1", limits, tomorrow)
-    dear = replace(tomorrow, cost=0.6)
-    assert await jobs.reserve(gm.graph, ann.who, "form-2", Limits(student_cost=1.0), dear)
-    assert not await jobs.reserve(gm.graph, ann.who, "form-3", Limits(student_cost=1.0), dear)
+    dear, dollar = tomorrow | {"cost": 0.6}, none | {"student_cost": 1.0}
+    assert await jobs.reserve(gm.graph, ann.who, "form-2", dollar, dear)
+    assert not await jobs.reserve(gm.graph, ann.who, "form-3", dollar, dear)
     assert await jobs.by_kind(gm.graph, ann.who.institution, "ann", None) == {}
 
 
