@@ -195,21 +195,12 @@ def with_overlay(document: dict[str, Any]) -> dict[str, Any]:
     ({'id': 'half', 'name': 'half'}, 'KNOWS')
     """
     student = next(each["number"] for each in document["nodes"] if "Student" in each["labels"])
-    first = len(document["nodes"])
-    nodes = [
-        {"number": first + i, "labels": ["Concept"], "properties": {"id": each["concept"], "name": each["name"]}}
-        for i, each in enumerate(document["overlay"])
-    ]
-    edges = [
-        {
-            "from": student,
-            "to": first + i,
-            "type": "KNOWS",
-            "properties": {name: value for name, value in each.items() if name not in ("concept", "name")},
-        }
-        for i, each in enumerate(document["overlay"])
-    ]
-    return {"nodes": [*document["nodes"], *nodes], "edges": [*document["edges"], *edges]}
+    nodes, edges = [*document["nodes"]], [*document["edges"]]
+    for number, known in enumerate(document["overlay"], len(nodes)):
+        concept, held = known["concept"], {n: value for n, value in known.items() if n not in ("concept", "name")}
+        nodes.append({"number": number, "labels": ["Concept"], "properties": {"id": concept, "name": known["name"]}})
+        edges.append({"from": student, "to": number, "type": "KNOWS", "properties": held})
+    return {"nodes": nodes, "edges": edges}
 
 
 @contextmanager

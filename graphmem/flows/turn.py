@@ -37,6 +37,7 @@ from graphmem.flows.students import renew_if_due
 from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import OWN_ENOUGH, is_time_to_raise, may_answer
 from graphmem.language.analysis import MessageAnalysis
+from graphmem.maths.gravity import boosted
 from graphmem.model import (
     Answer,
     Author,
@@ -352,8 +353,8 @@ async def _written(
 def _standings_after(gm: Graphmem, session: Session, write: turns.TurnWrite) -> list[Standing]:
     """How the memories that a turn uses stand once it is written; taken before it is, lest a use is counted twice."""
     held, at = gm.memories(session), _in_ms(write.now)
-    known = () if held is None else ((held.index.get(boost.memory_id), boost) for boost in write.boosts)
-    return [Standing(memory.id, boost.gravity, at, memory.access_count + 1) for memory, boost in known if memory]
+    known = () if held is None else ((held.index.get(i), gravity) for i, gravity in write.boosts.items())
+    return [Standing(memory.id, gravity, at, memory.access_count + 1) for memory, gravity in known if memory]
 
 
 async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.TurnThought:
@@ -395,7 +396,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
     )
 
 
-async def _used(gm: Graphmem, session: Session, attempt: TurnAttempt) -> tuple[turns.Boost, ...]:
+async def _used(gm: Graphmem, session: Session, attempt: TurnAttempt) -> dict[str, float]:
     """Return the memories that an app's reply was built on, as they are lifted by it.
 
     A message recalled before its memories are formed has its job's id: there is nothing to boost yet.
@@ -406,14 +407,14 @@ async def _used(gm: Graphmem, session: Session, attempt: TurnAttempt) -> tuple[t
     """
     ids = tuple(dict.fromkeys(attempt.incoming.used))
     if not ids:
-        return ()
+        return {}
     held = await open_memories(gm, session)
     found = [memory for memory in map(held.index.get, ids) if memory is not None]
     if len(found) < len(ids):
         known = await jobs.list_existing(gm.graph, session, ids)
         if unknown := [each for each in ids if held.index.get(each) is None and each not in known]:
             raise InvalidInput(f"used: this student has no memory {unknown[0]!r}: send ids that `context` gave.")
-    return tuple(plan.boost(memory.id, gravity_now(memory, attempt.now)) for memory in found)
+    return {memory.id: boosted(gravity_now(memory, attempt.now)) for memory in found}
 
 
 def _trusted(

@@ -1,6 +1,6 @@
 """Decisions of a turn, as pure functions: its recalled memories, and everything it will write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -33,7 +33,7 @@ from graphmem.search.ranking import shown
 from graphmem.settings import Settings
 from graphmem.store.jobs import FormJob, Kind, NewJob
 from graphmem.store.ledger import Raised
-from graphmem.store.turns import WORKING_MEMORY, Boost, TurnWrite
+from graphmem.store.turns import WORKING_MEMORY, TurnWrite
 from graphmem.text.chunks import answers_question
 from graphmem.text.doc import doc_of
 from graphmem.text.reminders import last_question
@@ -101,11 +101,6 @@ def latest_turns(messages: Sequence[Message], most: int) -> tuple[Message, ...]:
     return tuple(messages if len(asked) <= most else messages[asked[-most] :])
 
 
-def boost(memory_id: str, gravity: float) -> Boost:
-    """Return the use of a memory that has some gravity now (spec 9)."""
-    return Boost(memory_id, boosted(gravity))
-
-
 @dataclass(frozen=True)
 class TurnThought:
     """Results of scoring, recall and reply of a turn: the input of its write plan.
@@ -129,7 +124,7 @@ class TurnThought:
     danger: Danger | None
     raised: Raised | None
     may_answer: bool
-    used: tuple[Boost, ...]
+    used: Mapping[str, float]
     judged: bool
 
     @property
@@ -224,13 +219,12 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
     )
 
 
-def _boosts(thought: TurnThought) -> tuple[Boost, ...]:
+def _boosts(thought: TurnThought) -> dict[str, float]:
     """Return each memory that the reply rests on, as far as the mind says, else each that the prompt showed, once."""
     used = thought.answer.value.used
     told = (*thought.recalled.memories, *thought.recalled.repeated)
     shown_ones = [r for r in told if used is None or r.memory.id in used]
-    recalled = (boost(r.memory.id, r.gravity) for r in shown_ones)
-    return tuple({each.memory_id: each for each in (*recalled, *thought.used)}.values())
+    return {r.memory.id: boosted(r.gravity) for r in shown_ones} | dict(thought.used)
 
 
 def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWrite) -> Unlocked:

@@ -187,8 +187,8 @@ class Transaction:
 
     async def run(self, name: str, **params: Any) -> list[Row]:
         """Run one statement; parameters as for `Graph.run`."""
-        query, params = self._checked(name, params)
-        rows = await self._sent(query.text, {queries.GIVEN: params})
+        query = self._queries[name]
+        rows = await self._sent(query.text, {queries.GIVEN: _scoped(query, self.who, params)})
         for each in (each for row in rows for each in row.pop("touched", ()) if each is not None):
             self.touched.add(**each)
         return rows
@@ -196,11 +196,6 @@ class Transaction:
     async def _sent(self, text: str, params: dict[str, Any]) -> list[Row]:
         result = await self._tx.run(cast(Any, text), params)
         return [dict(record) async for record in result]
-
-    def _checked(self, name: str, params: dict[str, Any]) -> tuple[queries.CypherStatement, dict[str, Any]]:
-        """Return a statement and its parameters with the student's."""
-        query = self._queries[name]
-        return query, _scoped(query, self.who, params)
 
 
 class Graph:

@@ -50,17 +50,10 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Boost:
-    """A memory that was used in a turn, with the gravity this lifts it to (spec 9)."""
-
-    memory_id: str
-    gravity: float
-
-
-@dataclass(frozen=True)
 class TurnWrite:
     """Everything one turn changes, decided before anything is written.
 
+    boosts : the gravity to which its use in the turn lifts each memory, by its id (spec 9)
     signals : of surprise, of the latest turns with this one
     episode : an episode begins with it
     question : one the reply asks
@@ -76,7 +69,7 @@ class TurnWrite:
     oldest_turn: int
     now: datetime
     jobs: tuple[NewJob, ...] = ()
-    boosts: tuple[Boost, ...] = ()
+    boosts: Mapping[str, float] = field(default_factory=dict)
     signals: tuple[float, ...] = ()
     episode: bool = False
     question: model.Question | None = None
@@ -161,7 +154,7 @@ def _completed(session: model.Session, write: TurnWrite) -> dict[str, Any]:
         "totals": _totals(write),
         "asked": [] if write.question is None else [write.question.id],
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
-        "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
+        "boosts": [{"id": memory_id, "gravity": gravity} for memory_id, gravity in write.boosts.items()],
         "concerns": [] if write.raised is None else [sealed_concern(session, write.raised)],
         "noticed_doubts": [] if write.noticed is None else [stored_uncertainty(session, Recorded(write.noticed))],
         "raised_doubts": [_raised_doubt(doubt, write.tolerance) for doubt in write.doubts],
