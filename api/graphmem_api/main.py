@@ -289,10 +289,8 @@ class BodyLimit:
             return await self._too_large(scope, receive, send)
         try:
             await self.app(scope, self._limited(receive), send)
-        except _TooLarge:
-            await self._too_large(scope, receive, send)
-        except _TooSlow:
-            await self._end(scope, receive, send)
+        except _CutOff as cut:
+            await (self._end if cut.slow else self._too_large)(scope, receive, send)
 
     async def _end(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer that the body is too slow, and close once the client had the time to read it (RFC 9112, 9.6).
@@ -324,11 +322,11 @@ class BodyLimit:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError as e:
-                raise _TooSlow from e
+                raise _CutOff(slow=True) from e
             read += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if read > self.most_bytes:
-                raise _TooLarge
+                raise _CutOff(slow=False)
             return message
 
         return limited
@@ -353,12 +351,12 @@ class Turnstile:
         await self.app(scope, receive, send)
 
 
-class _TooLarge(Exception):
-    """A body has more bytes than are taken."""
+class _CutOff(Exception):
+    """A body has more bytes than are taken, or has not arrived in time."""
 
-
-class _TooSlow(Exception):
-    """A body has not arrived in time."""
+    def __init__(self, *, slow: bool) -> None:
+        super().__init__()
+        self.slow = slow
 
 
 def refusal(reason: str, status: int) -> JSONResponse:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -98,13 +98,8 @@ class Box:
         return max(map(len, lines)) * LETTER + 2 * self.padding, len(lines) * LINE + 2 * self.padding
 
 
-class Arrow(NamedTuple):
-    """An arrow between two boxes, by their ids."""
-
-    start: str
-    end: str
-    colour: str
-    width: float = 1.0
+Arrow = tuple[str, str, str, float]
+"""An arrow between two boxes, by their ids; its colour and width."""
 
 
 def draw_page(
@@ -136,11 +131,10 @@ def draw_page(
         )  # fmt: skip
         axes.add_patch(patches[box.id])
         write(x, y, box.label, 7.5, ha="center", zorder=3, linespacing=1.15, weight="bold" if box.round else "normal")
-    for arrow in arrows:
+    for start, end, colour, thick in arrows:
         bent = FancyArrowPatch(
-            at[arrow.start], at[arrow.end], patchA=patches[arrow.start], patchB=patches[arrow.end], zorder=1,
-            arrowstyle="-|>", connectionstyle="arc3,rad=0.06", mutation_scale=7, color=arrow.colour,
-            linewidth=arrow.width,
+            at[start], at[end], patchA=patches[start], patchB=patches[end], zorder=1, arrowstyle="-|>",
+            connectionstyle="arc3,rad=0.06", mutation_scale=7, color=colour, linewidth=thick,
         )  # fmt: skip
         axes.add_patch(bent)
     add_key(figure, key)
@@ -300,7 +294,7 @@ def draw_memories(who: Who, picture: MemoryPicture) -> Figure:
     for edge in picture.edges:
         if edge.to_id in there:
             style = EDGES.get(edge.type, SPEAKS_OF) if edge.to_label == "Memory" else SPEAKS_OF
-            arrows.append(Arrow(edge.from_id, edge.to_id, style[0], 0.6 + 0.8 * edge.weight))
+            arrows.append((edge.from_id, edge.to_id, style[0], 0.6 + 0.8 * edge.weight))
             styles.add(style)
     said = "what is remembered" if picture.readable else "memories by kind, without words: those need the password"
     shown = len(picture.memories)
@@ -372,7 +366,7 @@ def draw_overlay(who: Who, picture: OverlayPicture, *, name_frontier: bool = Fal
     boxes = [box for row in rows for cell in row for box in cell]
     drawn = {box.id for box in boxes} & picture.known.keys()
     found = [picture.world.edges[id] for id in sorted(picture.discovered & picture.world.edges.keys())]
-    arrows = [Arrow(each.from_id, each.to_id, FOUND) for each in found if {each.from_id, each.to_id} <= drawn]
+    arrows = [(each.from_id, each.to_id, FOUND, 1.0) for each in found if {each.from_id, each.to_id} <= drawn]
     practised = sum(known.retention is not None for known in picture.known.values())
     line = (
         f"{len(picture.known)} of {len(picture.world.concepts)} concepts are known, {practised} of them practised; "

@@ -32,7 +32,6 @@ from graphmem.search.scoring import gravity_now
 from graphmem.store import memories
 from graphmem.store.memories import (
     Filter,
-    Marks,
     MemoryStanding,
     find_marks,
     list_event_ids,
@@ -229,15 +228,17 @@ async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[Memory
             try:
                 if (now := await _marks(gm, session)) == marks:
                     continue
-                newer = await list_standings(gm.graph, session, marks.written) if now.written > marks.written else {}
-                if now.removed > marks.removed or now.concerns != marks.concerns:
+                newer = dict[str, MemoryStanding]()
+                if now["written"] > marks["written"]:
+                    newer = await list_standings(gm.graph, session, marks["written"])
+                if now["removed"] > marks["removed"] or now["concerns"] != marks["concerns"]:
                     memory_ids, concern_ids = map(set, await list_event_ids(gm.graph, session))
             except Unavailable:
                 # What happens meanwhile is seen as soon as Neo4j answers again.
                 continue
             gone = sorted(standings.keys() - memory_ids)
             found = [(MemoryEventKind.CONCERN, each) for each in sorted(concern_ids - concerns)]
-            found += happened(standings, newer, gone, compressed=now.compressions > marks.compressions)
+            found += happened(standings, newer, gone, compressed=now["compressions"] > marks["compressions"])
             standings = {i: each for i, each in (standings | newer).items() if i not in gone}
             marks, concerns = now, concern_ids
             for kind, memory_id in found:
@@ -258,7 +259,7 @@ def _counted_stream(gm: Graphmem, session: Session) -> Iterator[None]:
             del streams[who]
 
 
-async def _marks(gm: Graphmem, session: Session) -> Marks:
+async def _marks(gm: Graphmem, session: Session) -> dict[str, int]:
     marks = await find_marks(gm.graph, session, gm.clock())
     if marks is None:
         raise Locked(ENDED)

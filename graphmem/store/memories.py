@@ -373,16 +373,6 @@ def opened_edge(row: Sequence[Any]) -> model.Edge:
 
 
 @dataclass(frozen=True)
-class Marks:
-    """Versions of a student's memories, and counts of append-only nodes; equal marks: nothing has changed."""
-
-    written: int
-    removed: int
-    compressions: int
-    concerns: int
-
-
-@dataclass(frozen=True)
 class MemoryStanding:
     """A memory as it stands, as far as events tell of it."""
 
@@ -392,10 +382,12 @@ class MemoryStanding:
     flashbulb: bool
 
 
-async def find_marks(graph: Graph, session: model.Session, now: datetime) -> Marks | None:
-    """Return the marks of a student; None when the session has ended; `event/get_marks`."""
-    rows = await graph.run("event/get_marks", session, now=now)
-    return Marks(**rows[0]) if rows else None
+async def find_marks(graph: Graph, session: model.Session, now: datetime) -> Row | None:
+    """Return the versions `written` and `removed` of a student's memories, and counts of `compressions` and `concerns`.
+
+    Equal marks: nothing has changed. None when the session has ended; `event/get_marks`.
+    """
+    return next(iter(await graph.run("event/get_marks", session, now=now)), None)
 
 
 async def list_standings(graph: Graph, who: model.Who, since: int) -> dict[str, MemoryStanding]:
