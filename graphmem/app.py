@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -216,12 +216,15 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     secrets = (secret,) if before is None else (secret, before)
     graph = Graph(open_driver(uri, user, password, timeout), timeout, secrets, uri=uri, mend=mend)
     embedder, reader = make_embedder(settings), Encoder(EMBEDDER_THREADS)
-    mind: Mind | None = None
-    background = Background(JobNotifier(settings))
-    try:
+    async with AsyncExitStack() as opened:
+        # Closed in the opposite order.
+        for each in (graph, reader, embedder):
+            opened.push_async_callback(each.aclose)
         await schema.prepare(graph, embedder.name, embedder.dimension, datetime.now(UTC))
         offline = await make_offline_mind(embedder, reader)
-        mind = make_mind(settings, offline)
+        mind, background = make_mind(settings, offline), Background(JobNotifier(settings))
+        opened.push_async_callback(mind.aclose)
+        opened.push_async_callback(background.aclose)
         yield Graphmem(
             settings=settings,
             graph=graph,
@@ -240,13 +243,6 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             passwords=PasswordChecks(),
             valid_tokens=TTLCache(TOKENS_HELD, SERVICE_TOKEN_SECONDS),
         )
-    finally:
-        await background.aclose()
-        if mind is not None:
-            await mind.aclose()
-        await embedder.aclose()
-        await reader.aclose()
-        await graph.aclose()
 
 
 def server_secret(settings: Settings) -> bytes:

@@ -24,15 +24,8 @@ from graphmem_api.access import Info, in_session
 from graphmem_api.mapper import ID, Shown, expose, shows, taken
 
 NOT_SHOWN = (
-    "before",
-    "last_reinforced_at",
-    "source_kind",
-    "source_refs",
-    "passes",
-    "slot_key",
-    "statements",
-    "original",
-    "slot",
+    *("before", "last_reinforced_at", "source_kind", "source_refs", "passes", "slot_key", "statements"),
+    *("original", "slot"),
 )
 """Fields of a memory that only the service needs."""
 

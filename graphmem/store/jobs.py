@@ -205,15 +205,8 @@ def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
 
 def waiting_job(job_id: str, kind: Kind, payload: Stored, now: datetime) -> dict[str, Any]:
     """Return the properties of a job nobody has tried yet."""
-    return {
-        "id": job_id,
-        "kind": kind,
-        "state": JobState.WAITING,
-        "attempts": 0,
-        "created_at": now,
-        "run_after": now,
-        "payload": payload,
-    }
+    waiting = {"id": job_id, "kind": kind, "state": JobState.WAITING, "attempts": 0}
+    return waiting | {"created_at": now, "run_after": now, "payload": payload}
 
 
 def opened_payload(session: Session, claimed: Claimed) -> FormJob:
