@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import TypeAdapter
 
 from graphmem.commands.frame import ExistingFile, Printout, cli_command, read_password, say, unlocked
 from graphmem.errors import Conflict, InvalidInput
@@ -120,16 +120,7 @@ def incoming_turns(dialogue: "Dialogue", end: datetime) -> "Iterator[Incoming]":
         yield recorded_turn(dialogue, i, turn, end - REPLAY_GAP * (len(turns) - 1 - i))
 
 
-class ObservationLine(BaseModel):
-    """One observation of a file."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    ref: str
-    text: str
-    at: AwareDatetime
-    speaker: str | None = None
-    kind: SourceKind = SourceKind.SYSTEM
+_OBSERVATION_LINE = TypeAdapter(Observation)
 
 
 def read_observations(file: Path) -> Iterator[Observation]:
@@ -144,12 +135,17 @@ def read_observations(file: Path) -> Iterator[Observation]:
             if not line.strip():
                 continue
             try:
-                read = ObservationLine.model_validate(json.loads(line))
-            except (ValidationError, ValueError, TypeError) as e:
+                row = json.loads(line)
+                told = {name: row[name] for name in ("ref", "text", "at", "speaker") if name in row}
+                kind = SourceKind(row.get("kind", SourceKind.SYSTEM))
+                found = _OBSERVATION_LINE.validate_python(told | {"kind": kind})
+                if found.at.utcoffset() is None:
+                    raise ValueError("a time without a zone")
+            except (ValueError, TypeError, AttributeError) as e:
                 raise InvalidInput(
                     f"Line {number} of {file.name} is not an observation: it needs ref, text and at (with time zone)."
                 ) from e
-            yield Observation(read.kind, read.ref, read.text, read.at, read.speaker)
+            yield found
 
 
 @cli_command("observe")

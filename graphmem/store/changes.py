@@ -16,6 +16,7 @@ from graphmem.store.nodes import NodeSealer, clear_properties, stored
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.uncertainties import RESPONSE, Recorded, stored_standing, stored_uncertainty
 
+RELIABLE = model.Reliability.RELIABLE
 COMPRESSING = "compress"
 """Usage kind of a language model's summaries."""
 
@@ -374,7 +375,11 @@ def _write_steps(session: model.Session, changes: Changes, written: int, now: da
     rated = [update.memory_id for update in changes.of(Update) if "reliability" in update.values]
     yield "changes/rate_edges", {"rows": rated, **made}
     changed = changes.of(ChangedEdge)
-    settled = [_edge_ends(e) | {"properties": _settled(e.reliability)} for e in changed if not e.gone]
+    settled = [
+        _edge_ends(e) | {"properties": {"settled": e.reliability, "reliability": e.reliability or RELIABLE}}
+        for e in changed
+        if not e.gone
+    ]
     yield "changes/set_edges", {"rows": settled, **made}
     yield "changes/unlink", {"rows": [_edge_ends(edge) for edge in changed if edge.gone], **made}
     yield from _of_doubts(session, changes, written)
@@ -518,10 +523,6 @@ def _edge_ends(edge: NewEdge | ChangedEdge) -> dict[str, Any]:
     return {"from": edge.from_id, "type": edge.type, "to": edge.to_id}
 
 
-def _settled(reliability: model.Reliability | None) -> dict[str, Any]:
-    return {"settled": reliability, "reliability": reliability or model.Reliability.RELIABLE}
-
-
 def _memory_row(memory: model.Memory, properties: dict[str, Any], written: int) -> dict[str, Any]:
     return _node(memory.id, properties | {"written": written}, label_of(memory.modality))
 
@@ -559,7 +560,7 @@ def _sourced(memory_id: str, span: Span, origin: Origin | None, now: datetime) -
 
 
 def _edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:
-    own = {"weight": weight, "reliability": model.Reliability.RELIABLE}
+    own = {"weight": weight, "reliability": RELIABLE}
     return own | {"created_at": now, "inferred_by": inferred_by}
 
 

@@ -216,7 +216,8 @@ def _update_pages(pages: Pages, touched: Touched, nodes: Elements, edges: Elemen
         elif names is None or name in gone:
             pages.put(name, now)
         else:
-            pages.put(name, {**_entry_without(known, names), **{each: now[each] for each in names if each in now}})
+            kept = {each: known[each] for each in known.keys() - names}
+            pages.put(name, kept | {each: now[each] for each in names if each in now})
     linked = {(manifest.node_name(*place[:2]), place[2]) for place in touched.edges}
     for name in [each for each in pages.names() if manifest.is_edge(each) and each not in edges]:
         kind = manifest.name_parts(name)[0]
@@ -224,10 +225,6 @@ def _update_pages(pages: Pages, touched: Touched, nodes: Elements, edges: Elemen
             pages.put(name, None)
     for name, properties in edges.items():
         pages.put(name, manifest.entry_of(pages.key, name, properties))
-
-
-def _entry_without(entry: Entry, names: Iterable[str]) -> Entry:
-    return {name: each for name, each in entry.items() if name not in names}
 
 
 def _saved(graph: Graph, pages: Pages, before: Mapping[int, Mapping[str, Entry]], root: Root) -> dict[str, Any]:

@@ -51,7 +51,9 @@ async def list_unfinished(graph: Graph, before: datetime) -> list[tuple[str, str
 
 async def save_concepts(graph: Graph, institution: str, world: str, concepts: Sequence[Concept], now: datetime) -> None:
     """Add concepts, or change those of the same ids, which lose their embeddings; `world/set_concepts`."""
-    rows = [_concept_row(concept) | {"world": world, "embedding": None} for concept in concepts]
+    # Null removes a property that an earlier import set.
+    own = {"world": world, "embedding": None}
+    rows = [asdict(concept) | {"words": _searched_words(concept)} | own for concept in concepts]
     await graph.run("world/set_concepts", institution=institution, concepts=rows, now=now)
 
 
@@ -151,8 +153,3 @@ def concept_of(row: Sequence[Any]) -> Concept:
 
 def _searched_words(concept: Concept) -> str:
     return "\n".join((concept.name, *concept.aliases, concept.description or "")).casefold()
-
-
-def _concept_row(concept: Concept) -> dict[str, Any]:
-    # Null removes a property that an earlier import set.
-    return asdict(concept) | {"words": _searched_words(concept)}
