@@ -134,8 +134,8 @@ def _jsonl(chat: ExportElement) -> Iterator[Line | str]:
             yield Line(name, message["role"], _text_of(message.get("content")), at)
 
 
-Reader = Callable[[ExportElement], Iterator[Line | str]]
-EXPORT_FORMATS: Mapping[str, tuple[frozenset[str], str | None, Reader]] = {
+ExportReader = Callable[[ExportElement], Iterator[Line | str]]
+EXPORT_FORMATS: Mapping[str, tuple[frozenset[str], str | None, ExportReader]] = {
     "chatgpt": (frozenset(["mapping"]), None, _chatgpt),
     "letta": (frozenset(["agents", "in_context_message_indices", "in_context_message_ids"]), None, _letta),
     "mem0": (frozenset(["memory"]), "results", _mem0),

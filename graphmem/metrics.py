@@ -13,14 +13,14 @@ from graphmem.model import Usage
 registry = CollectorRegistry()
 
 _counter, _gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
-_seconds = partial(Histogram, buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30), registry=registry)
+_timing = partial(Histogram, buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30), registry=registry)
 
 turns_total = _counter("graphmem_turns", "Turns handled, by result (answered, repeated or an error code)", ["result"])
 degraded_turns = _counter(
     "graphmem_degraded_turns", "Turns that the offline mind answered though a model is configured"
 )
-turn_seconds = _seconds("graphmem_turn_seconds", "Seconds from a turn's request to its answer")
-recall_seconds = _seconds("graphmem_recall_seconds", "Seconds of a recall or context that an app asks for")
+turn_seconds = _timing("graphmem_turn_seconds", "Seconds from a turn's request to its answer")
+recall_seconds = _timing("graphmem_recall_seconds", "Seconds of a recall or context that an app asks for")
 model_calls = _counter("graphmem_model_calls", "Language-model calls made for turns", ["prompt"])
 model_tokens = _counter("graphmem_model_tokens", "Tokens of those calls", ["direction", "prompt"])
 unlocked_students = _gauge("graphmem_unlocked_students", "Students held open by this process")
