@@ -40,7 +40,7 @@ class Mind(Protocol):
     """Answers typed questions about a conversation.
 
     A new kind of question is a class in `graphmem.model.conversation` and a row in the tables of the two minds,
-    `graphmem.llm.mind.FORMS` and `graphmem.offline.mind.RULES`; `Classify` only the offline mind is asked.
+    `graphmem.llm.mind.FORMS` and `graphmem.offline.mind.RULES`.
     """
 
     name: str
@@ -53,6 +53,11 @@ class Mind(Protocol):
     @property
     def together(self) -> int:
         """Most messages that it remembers of in one question, 1 or more."""
+        ...
+
+    @property
+    def links(self) -> bool:
+        """True if it names what its notes end or contradict, so that no network is asked about it beside it."""
         ...
 
     @property

@@ -55,7 +55,8 @@ class WatchedMind:
     failing: str | None = None
 
     def __init__(self, mind: Mind) -> None:
-        self.mind, self.name, self.seconds, self.together = mind, mind.name, mind.seconds, mind.together
+        self.mind, self.name, self.seconds = mind, mind.name, mind.seconds
+        self.together, self.links = mind.together, mind.links
         self.answers: list[tuple[model.Remember, model.Notes]] = []
         self.usage = model.Usage()
         self.denies = False
@@ -193,7 +194,7 @@ def _text(question: model.Remember, place: int, note: model.Note) -> str:
 
 def _of_note(note: model.Note, text: str, kept: HeldOfStudent) -> Counter[str]:
     """Count whether a note is stored word for word or repeats a memory, and is in the ledger where it should be."""
-    again = any(link.kind is model.LinkKind.SAME for link in note.links)
+    again = any(link.kind is model.Effect.SAME for link in note.links)
     counts = Counter(written=note.statement is not None and (again or text in kept.memories))
     if note.ledger is model.LedgerCategory.INSTRUCTION and note.scope is not model.Scope.OTHER:
         counts += Counter(instructions=1, binding=kept.entries.get(text) is model.LedgerCategory.INSTRUCTION)
@@ -208,14 +209,14 @@ def _target(link: model.Link, question: model.Remember, notes: model.Notes, kept
         return link.known
     note = notes.of[link.note.message][link.note.note]
     # What says again something known is kept with it.
-    same = (_target(each, question, notes, kept) for each in note.links if each.kind is model.LinkKind.SAME)
+    same = (_target(each, question, notes, kept) for each in note.links if each.kind is model.Effect.SAME)
     return kept.memories.get(_text(question, link.note.message, note)) or next(same, "")
 
 
 def _arrives(link: model.Link, own: str, target: str, kept: HeldOfStudent) -> bool:
     """Return whether the memory that a link names shows its effect."""
-    if link.kind is model.LinkKind.SAME:
+    if link.kind is model.Effect.SAME:
         return target in kept.again
-    if link.kind in (model.LinkKind.ENDS, model.LinkKind.SETTLES) or target not in kept.memories.values():
+    if link.kind in (model.Effect.ENDS, model.Effect.SETTLES) or target not in kept.memories.values():
         return target in kept.ended
     return frozenset((own, target)) in kept.joined

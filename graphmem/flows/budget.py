@@ -42,6 +42,7 @@ class BudgetedMind:
         self.name = mind.name
         self.seconds = mind.seconds
         self.together = mind.together
+        self.links = mind.links
         self.within: bool | None = None
         self._mind = mind
         self._offline = offline

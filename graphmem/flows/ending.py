@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from graphmem.flows.uncertainty_plan import earlier_of
 from graphmem.model import Fact, Memory, MemoryRole, MergedStatement, Reliability, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, End, Reinforced, Restored, Revival, Rewritten, Update, merged
-from graphmem.store.uncertainties import Recorded
+from graphmem.store.uncertainties import Earlier, Recorded
 from graphmem.text.doc import Doc
 from graphmem.text.summary import summarised
 
@@ -211,5 +210,5 @@ def _heading(memory: Memory) -> str:
 def _undoable(record: Recorded, stems: Mapping[str, tuple[Memory, str]]) -> Recorded:
     """Return a record that also brings back what ends with a memory that it brings back."""
     own = {each.memory_id for each in record.undo.memories}
-    more = tuple(earlier_of(memory) for memory, root_id in stems.values() if root_id in own)
+    more = tuple(Earlier.of(memory) for memory, root_id in stems.values() if root_id in own)
     return replace(record, undo=replace(record.undo, memories=(*record.undo.memories, *more)))

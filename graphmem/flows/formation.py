@@ -19,7 +19,6 @@ from graphmem.flows.formation_plan import (
     Marked,
     MessageScores,
     Reading,
-    consolidation_pairs,
     known_items,
     planned_formation,
     with_lawful_instruction,
@@ -35,8 +34,6 @@ from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, entit
 from graphmem.maths import importance, surprise
 from graphmem.maths.importance import SNR_CEILING
 from graphmem.model import (
-    Answer,
-    Classify,
     Danger,
     Fact,
     Heard,
@@ -50,7 +47,6 @@ from graphmem.model import (
     NotePlace,
     Notes,
     Observation,
-    PairVerdict,
     Remember,
     Session,
     Source,
@@ -303,14 +299,12 @@ async def _write_notes(gm: Graphmem, session: Session, finished: jobs.Finished, 
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
     found = await _without_danger(gm, session, scored.input, own.notes)
     found = [with_lawful_instruction(note, scored.input.heard) for note in found]
-    base = await _computed_reading(gm, session, scored, own, found)
-    asked: dict[tuple[str, str], PairVerdict] = {}
+    reading = await _computed_reading(gm, session, scored, own, found)
     work_done = None if own.linked else await _work_done(gm, session, scored)
     ids: tuple[str, ...] = ()
 
     async def planned(held: OpenMemories) -> Changes:
         nonlocal ids
-        reading = replace(base, verdicts=await _verdicts(gm, base, held, asked))
         formed = await asyncio.to_thread(
             planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
@@ -337,22 +331,6 @@ async def _learned(gm: Graphmem, session: Session, reading: Reading, held: OpenM
     near = held.index.nearest((await gm.embedder.embed([lesson.text]))[0], NEAREST)
     new = learned(lesson, f"fact-t{reading.key}", reading.source.at, facts, near)
     return () if new is None else (new,)
-
-
-async def _verdicts(
-    gm: Graphmem, reading: Reading, held: OpenMemories, asked: dict[tuple[str, str], PairVerdict]
-) -> dict[tuple[str, str], PairVerdict]:
-    """Return verdicts on what is new beside what may contradict it; `asked` keeps those given already (spec 12).
-
-    None where the mind has linked its notes: it was shown what is known.
-    """
-    if reading.linked:
-        return {}
-    pairs = await asyncio.to_thread(consolidation_pairs, reading, held.index, held.doubts)
-    new = [(key, memory_id, pair) for key, memory_id, pair in pairs if (key, memory_id) not in asked]
-    verdicts = await gm.offline.ask(Classify(tuple(pair for _, _, pair in new))) if new else Answer(())
-    asked |= {(key, memory_id): verdict for (key, memory_id, _), verdict in zip(new, verdicts.value, strict=True)}
-    return asked
 
 
 async def topics_of(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple[Topic, ...]:

@@ -4,28 +4,25 @@ Near duplicates reinforce instead of being copied; edges go to what is known alr
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from graphmem.flows.ending import as_memory, known_memory, restoring, with_stems
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
+    NEAREST_COMPARED,
     REASSURED_BY,
+    Rival,
     Settling,
     Testimony,
     answered,
+    compared,
     completed,
-    conflict_candidates,
     contradiction,
-    diverges,
-    is_change,
-    is_contradiction,
-    pair_of,
-    revisable,
-    said_the_same,
+    doubted_ids,
+    is_held,
     settled,
     shifted_tolerance,
 )
@@ -37,6 +34,7 @@ from graphmem.model import (
     DetectionContext,
     Domain,
     EdgeType,
+    Effect,
     Entity,
     EntityKind,
     Fact,
@@ -47,21 +45,18 @@ from graphmem.model import (
     Lesson,
     Level,
     Link,
-    LinkKind,
     Memory,
     MemoryKind,
     MemoryRole,
     Modality,
     Note,
     NotePlace,
-    PairVerdict,
     Question,
     Reliability,
     Resolution,
     Scope,
     Source,
     SourceKind,
-    StatementPair,
     Uncertainty,
     UncertaintyState,
     Vector,
@@ -87,31 +82,20 @@ from graphmem.store.changes import (
 )
 from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc, doc_of, information
-from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import said as plain
+from graphmem.text.pairs import gist, is_said_by
 from graphmem.text.reminders import is_quoted
-from graphmem.text.revision import NO_EFFECT, RATHER_ENDED, Effect, Judgement, Revisable, ending_chance, judgement
+from graphmem.text.revision import DENIAL, Claim, PairVerdict, pair_verdict, repeats
 from graphmem.text.stems import is_past
 
 TENTATIVE = 0.5
 """Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
 STRENGTH = 0.5
 """Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
-CANDIDATES = 12
-"""Nearest memories that a new statement is compared with."""
-END_EFFECTS = (Effect.ENDS, Effect.CORRECTS, Effect.OUTDATES)
-"""Effects that close a memory, or mark it as holding in part."""
 RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
 """Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
 MAX_KNOWN, MAX_ENTRIES, MAX_FACTS = 15, 8, 4
 """Most known memories, ledger entries and facts that a mind is shown with some messages."""
-_Touched = tuple[Memory, Effect]
-LINKED_EFFECTS = {
-    LinkKind.REFINES: Effect.REFINES,
-    LinkKind.ENDS: Effect.ENDS,
-    LinkKind.SETTLES: Effect.ENDS,
-    LinkKind.CONTRADICTS: Effect.CONTRADICTS,
-}
 RELATED = 0.5
 """Cosine from which two memories are related, and the weight of that edge."""
 REFINED = 0.7
@@ -160,22 +144,13 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A memory that no longer holds, by which other, and whether life has changed or it was wrong."""
-
-    id: str
-    by_id: str | None
-    effect: Effect
-
-
-@dataclass(frozen=True)
 class Reading:
     """Everything that was found out about one source, before it becomes what is written.
 
     key : what the ids of its memories are made with
     place : of its message in the question; `earlier` holds the memory of each note of the messages before it
     marked : one for each note
-    linked : the notes name their effects on what is known; else effects are judged from `verdicts` and by likeness
+    linked : the notes name their effects on what is known; else `verdict` finds them
     entries : a ledger entry and its embedding, with the place of the note that it is of
     lesson : what the violated expectation taught
     question : to be put to the student
@@ -184,7 +159,6 @@ class Reading:
     retracted : matters that the student asks to forget or says are not true; None for what was said last
     valence : of the whole message, -1 to 1
     clarifies : the whole message, as the episode of a clarification, where doubts are open
-    verdicts : on a new statement, by its content hash, beside a known memory, by its id
     """
 
     key: str
@@ -205,7 +179,6 @@ class Reading:
     episode: Marked | None = None
     retracted: tuple[Vector | None, ...] = field(default=(), repr=False)
     valence: float = 0.0
-    verdicts: Mapping[tuple[str, str], PairVerdict] = field(default_factory=dict)
     clarifies: tuple[Note, Marked] | None = None
 
 
@@ -312,92 +285,53 @@ def known_items(
 
 def _nearest_holding(vectors: Sequence[Vector], known: SearchIndex, at: datetime) -> list[Memory]:
     """Return statements that hold and are nearest to messages."""
-    best: dict[str, float] = {}
+    best: dict[str, tuple[float, Memory]] = {}
     for vector in vectors:
-        for memory, cosine in known.nearest(vector, 4 * MAX_KNOWN):
-            holds = memory.invalid_at is None or memory.invalid_at > at
-            if holds and memory.role not in OF_A_SITTING:
-                best[memory.id] = max(cosine, best.get(memory.id, -1.0))
-        for summary, statement, cosine in known.nearest_statements(vector, MAX_KNOWN):
-            if summary.invalid_at is None:
-                best[statement.id] = max(cosine, best.get(statement.id, -1.0))
-    nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
-    return [each for each in (known_memory(known, one) for one in nearest) if each is not None]
+        parts = ((as_memory(s, each), cosine) for s, each, cosine in known.nearest_statements(vector, MAX_KNOWN))
+        for memory, cosine in (*known.nearest(vector, 4 * MAX_KNOWN), *parts):
+            if (memory.invalid_at is None or memory.invalid_at > at) and memory.role not in OF_A_SITTING:
+                best[memory.id] = max(cosine, best.get(memory.id, (-1.0, memory))[0]), memory
+    return [memory for _, memory in sorted(best.values(), key=lambda each: -each[0])[:MAX_KNOWN]]
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """A note of a source, compared with what is known."""
-
-    reading: Reading
-    note: Note
-    marked: Marked
-    known: SearchIndex
-
-    @cached_property
-    def said(self) -> Revisable:
-        """The statement of the note."""
-        marked, note, reading = self.marked, self.note, self.reading
-        told = marked.content, marked.words, reading.source.at, note.aspect, note.slot
-        return Revisable(*told, marked.valence, marked.vector, reading.heard.text)
-
-    @cached_property
-    def near(self) -> Sequence[tuple[Memory, float]]:
-        """The nearest memories, each with its cosine."""
-        return self.known.nearest(self.marked.vector, CANDIDATES)
-
-    @cached_property
-    def candidates(self) -> Sequence[tuple[Memory, float]]:
-        """The nearest memories and those of the same slot, each with its cosine."""
-        slot = self.known.of_slot(self.marked.slot_key) if self.marked.slot_key is not None else ()
-        known = {memory.id for memory, _ in self.near}
-        return [*self.near, *((each, self._cosine(each)) for each in slot if each.id not in known)]
-
-    def _cosine(self, memory: Memory) -> float:
-        vector = self.known.vector(memory.id)
-        return 0.0 if vector is None else float(vector @ self.marked.vector)
-
-    def before(self, memory: Memory, vector: Vector | None = None) -> Revisable:
-        """Return a known memory as it is compared; `vector` of one that is a statement of a summary."""
-        vector = self.known.vector(memory.id) if vector is None else vector
-        return revisable(memory, vector, self.note.slot, self.marked.slot_key)
-
-    def verdict_on(self, memory: Memory, cosine: float, vector: Vector | None = None) -> Judgement:
-        """Return what the note does to a memory, by what it says and networks, else by a mind's verdict."""
-        old = self.before(memory, vector)
-        came = judgement(self.said, old, cosine, networks=self.is_known_to_networks(memory))
-        judged = self.reading.verdicts.get((self.marked.content_hash, memory.id))
-        return came if judged is None or came.effect is not Effect.NONE else _by_verdict(judged, self.said, old)
-
-    def is_known_to_networks(self, memory: Memory) -> bool:
-        """Return whether the networks know such statements: of students to a tutor, not of the subject matter."""
-        matter = self.note.kind is MemoryKind.CONCEPT and memory.kind is MemoryKind.CONCEPT
-        return not (self.reading.heard.observed or matter)
+_Touched = tuple[Memory, PairVerdict]
+"""A known memory, and what a new statement does to it."""
 
 
-def _surest(judged: Sequence[tuple[Memory, Judgement]]) -> list[_Touched]:
-    """Return what is touched; of what only networks find ended the surest alone, where nothing else has ended."""
-    surest = max((found.chance for _, found in judged if found.effect in END_EFFECTS), default=0.0)
-    touched = ((memory, found) for memory, found in judged if found.effect is not Effect.NONE)
-    return [(m, found.effect) for m, found in touched if found.effect not in END_EFFECTS or found.chance == surest]
+def noted_claim(reading: Reading, note: Note, marked: Marked) -> Claim:
+    """Return the statement of a note as it is compared with what is known."""
+    heard = reading.heard
+    told = marked.content, marked.words, reading.source.at, marked.vector, note.kind, note.aspect
+    return Claim(*told, note.slot, marked.slot_key, marked.valence, heard.text, fresh=not heard.observed)
 
 
-def touched_memories(reading: Reading, note: Note, marked: Marked, known: SearchIndex) -> list[tuple[Memory, Effect]]:
-    """Return known memories that a new statement says again, refines or ends, as attributes and networks tell."""
+def touched_memories(reading: Reading, note: Note, marked: Marked, known: SearchIndex) -> list[_Touched]:
+    """Return known memories that a new statement says again, refines, ends or denies.
+
+    Of what it ends, and of what it denies, only the surest: what networks find is right of one more often than of all.
+    """
     same = known.find(marked.content_hash)
     if same is not None and same.invalid_at is None:
-        return [(same, Effect.SAME)]
-    compared = _Comparison(reading, note, marked, known)
-    able = [(memory, cosine) for memory, cosine in compared.candidates if _comparable(memory, reading)]
-    touched = _surest([(memory, compared.verdict_on(memory, cosine)) for memory, cosine in able])
-    # What had ended and is said again ends what has taken its place.
-    touched = touched if same is None else [(same, Effect.SAME), *touched]
-    touched += _touched_statements(compared)
+        return [(same, PairVerdict(Effect.SAME))]
+    new = noted_claim(reading, note, marked)
+    near = compared(new, known)
+    judged = [(each, pair_verdict(new, each.said)) for each in near if _comparable(each.memory, reading)]
     if reading.heard.asks:
         # Who asks for what was told tells of no change: "What did I do for my talk?"
-        touched = [each for each in touched if each[1] not in END_EFFECTS]
-    if not any(found is Effect.SAME for _, found in touched):
-        touched += _said_again(compared)
+        judged = [(each, found) for each, found in judged if not found.ends]
+    ended = max((found.chance for _, found in judged if found.ends), default=0.0)
+    denied = max((found.chance for _, found in judged if found.effect is Effect.CONTRADICTS), default=0.0)
+    least = {Effect.CONTRADICTS: denied, Effect.SAME: 0.0, Effect.REFINES: 0.0}
+    # What had ended and is said again ends what has taken its place.
+    touched = [] if same is None else [(same, PairVerdict(Effect.SAME))]
+    for each, found in judged:
+        if found.effect is not None and found.chance >= least.get(found.effect, ended):
+            kept = found.effect in (Effect.SAME, Effect.REFINES)
+            touched.append((each.summary if kept and each.summary else each.memory, found))
+    if not any(found.effect is Effect.SAME for _, found in touched) and note.aspect is None:
+        # Work of a lesson begins anew.
+        again = (each.memory for each in near if _is_back(new, each, reading))
+        touched += [(memory, PairVerdict(Effect.SAME)) for memory in islice(again, 1)]
     return touched
 
 
@@ -406,104 +340,46 @@ def overtaken_by(reading: Reading, note: Note, marked: Marked, known: SearchInde
 
     What speaks of a later time decides, not what arrives last (spec 7).
     """
-    compared = _Comparison(reading, note, marked, known)
-    later = [each for each in compared.candidates if _holds(each[0], reading) and each[0].timestamp > reading.source.at]
-    for memory, cosine in sorted(later, key=lambda each: (each[0].timestamp, each[0].id)):
-        newer = compared.before(memory)
-        came = judgement(newer, compared.said, cosine, networks=compared.is_known_to_networks(memory)).effect
-        if came in (Effect.ENDS, Effect.CONTRADICTS):
-            return memory
+    said = noted_claim(reading, note, marked)
+    own = (each for each in compared(said, known) if each.summary is None)
+    held = (each for each in own if is_held(each.memory, reading.heard.speaker))
+    later = [each for each in held if each.memory.timestamp > reading.source.at]
+    for each in sorted(later, key=lambda each: (each.memory.timestamp, each.memory.id)):
+        newer = replace(each.said, fresh=said.fresh)
+        if pair_verdict(newer, said).effect in (Effect.ENDS, Effect.CONTRADICTS):
+            return each.memory
     return None
 
 
-def _said_again(compared: _Comparison) -> list[_Touched]:
-    """Return the nearest memory that has ended and is said again, in the same tense; work of a lesson begins anew."""
-    if compared.note.aspect is not None:
-        return []
-    said = compared.said
-    for memory, cosine in compared.near:
-        before = compared.before(memory)
-        again = _has_ended(memory, compared.reading) and _tells_past(said) == _tells_past(before)
-        if again and judgement(said, before, cosine, networks=False).effect is Effect.SAME:
-            return [(memory, Effect.SAME)]
-    return []
-
-
-def _tells_past(told: Revisable) -> bool:
-    return any(map(is_past, Doc(told.words).plain_words))
-
-
-def _has_ended(memory: Memory, reading: Reading) -> bool:
-    """Return whether a statement of the same person, said before, was retired."""
+def _is_back(new: Claim, each: Rival, reading: Reading) -> bool:
+    """Return whether a memory of the same person that was retired is said again, in the same tense."""
+    memory = each.memory
     ended = memory.invalid_at is not None and memory.reliability is Reliability.SUPERSEDED
-    earlier = memory.role is MemoryRole.SAID and memory.timestamp <= reading.source.at
-    return ended and earlier and memory.aspect is None and memory.speaker == reading.heard.speaker
+    earlier = each.summary is None and memory.role is MemoryRole.SAID and memory.timestamp <= reading.source.at
+    own = memory.aspect is None and memory.speaker == reading.heard.speaker
+    return ended and earlier and own and _tells_past(new) == _tells_past(each.said) and repeats(new, each.said)
 
 
-def _touched_statements(compared: _Comparison) -> Iterator[_Touched]:
-    """Statements of summaries that a new one ends or denies, and summaries of which it says one again or better."""
-    known, marked = compared.known, compared.marked
-    found = {each.id: (summary, each) for summary, each, _ in known.nearest_statements(marked.vector, CANDIDATES)}
-    slot = known.statements_of_slot(marked.slot_key) if marked.slot_key is not None else ()
-    for summary, each in (found | {each.id: (summary, each) for summary, each in slot}).values():
-        memory = as_memory(summary, each)
-        if each.vector is None or not _comparable(memory, compared.reading):
-            continue
-        cosine = float(each.vector @ marked.vector)
-        came = compared.verdict_on(memory, cosine, each.vector).effect
-        if came is not Effect.NONE:
-            yield summary if came in (Effect.SAME, Effect.REFINES) else memory, came
-
-
-def _by_verdict(judged: PairVerdict, said: Revisable, old: Revisable) -> Judgement:
-    """Return the effect that a mind's verdict gives a statement, where nothing else tells one."""
-    if is_change(judged):
-        # Who sold the Honda still drives the Toyota, whatever the network says of cars.
-        one_matter = (said.slot is not None and said.slot == old.slot) or not said.stems.isdisjoint(old.stems)
-        return Judgement(Effect.ENDS) if one_matter and ending_chance(said, old) >= RATHER_ENDED else NO_EFFECT
-    return Judgement(Effect.CONTRADICTS) if is_contradiction(judged) else NO_EFFECT
-
-
-def consolidation_pairs(
-    reading: Reading, known: SearchIndex, doubts: Sequence[Uncertainty]
-) -> list[tuple[str, str, StatementPair]]:
-    """Pairs that a mind is asked about before what was read is kept: content hash, id of the known memory, the pair.
-
-    Only where no reason in words decides already what a new statement does to a known one.
-
-    Source: spec 12 (consolidation).
-    """
-    found = []
-    for place, (extract, marked) in enumerate(zip(reading.notes, reading.marked, strict=True), 1):
-        if extract.aspect is not None or touched_memories(reading, extract, marked, known):
-            continue
-        said = new_memory(reading, extract, marked, place)
-        for memory in conflict_candidates(known, revisable(said, marked.vector), doubts, said.slot_key, said.speaker):
-            found.append((marked.content_hash, memory.id, pair_of(memory, said)))
-    return found
+def _tells_past(told: Claim) -> bool:
+    return any(map(is_past, told.said.plain_words))
 
 
 def _comparable(memory: Memory, reading: Reading) -> bool:
     """Return whether a memory may be said again or ended by what the same person says now."""
-    return _holds(memory, reading) and memory.timestamp <= reading.source.at
-
-
-def _holds(memory: Memory, reading: Reading) -> bool:
-    holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
-    return holds and memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.speaker == reading.heard.speaker
+    return is_held(memory, reading.heard.speaker) and memory.timestamp <= reading.source.at
 
 
 def retracted_memories(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
     """Memories that the student asks to forget, or says are not true."""
     for vector in reading.retracted:
         if vector is None:
-            newest = next((m for m in known.latest(CANDIDATES) if _comparable(m, reading)), None)
+            newest = next((m for m in known.latest(NEAREST_COMPARED) if _comparable(m, reading)), None)
             gap = math.inf if newest is None else (reading.source.at - newest.timestamp).total_seconds()
             if newest is not None and gap < SEGMENT_GAP:
                 yield newest
             continue
-        statements = ((as_memory(s, part), c) for s, part, c in known.nearest_statements(vector, CANDIDATES))
-        near = (*known.nearest(vector, CANDIDATES), *statements)
+        statements = ((as_memory(s, part), c) for s, part, c in known.nearest_statements(vector, NEAREST_COMPARED))
+        near = (*known.nearest(vector, NEAREST_COMPARED), *statements)
         found = [(m, c) for m, c in near if c >= RETRACTED and _comparable(m, reading)]
         best = max((cosine for _, cosine in found), default=0.0)
         yield from (memory for memory, cosine in found if cosine >= best - RETRACTED_MARGIN)
@@ -536,11 +412,17 @@ def planned_formation(
     Source: spec 6, 7, 8, 12.
     """
     formed = _formed(reading, known)
-    doubts = _unheard_of(formed.doubts, open_doubts)
-    ended = _all_ended(reading, formed, known)
+    doubted = doubted_ids(open_doubts)
+    doubts = [each for each in formed.doubts if doubted.isdisjoint((each.uncertainty.a_id, each.uncertainty.b_id))]
+    retracted = () if reading.linked else (memory.id for memory in retracted_memories(reading, known))
+    ended = tuple(dict.fromkeys((*formed.ended, *retracted)))
+    parted = frozenset((*ended, *(i for edge in formed.edges for i in (edge.from_id, edge.to_id))))
     again = {memory_id: each for memory_id, each in formed.again.items() if memory_id not in ended}
     outdated = [memory_id for memory_id in dict.fromkeys(formed.outdated) if memory_id not in ended]
-    left = restoring(known, (*ended, *outdated, *_sides(doubts, ended)))
+    back = [memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None]
+    sides = dict.fromkeys(i for each in doubts for i in (each.uncertainty.a_id, each.uncertainty.b_id) if i)
+    denied = [memory_id for memory_id in sides if memory_id not in ended]
+    alike = alike_edges(reading, formed.new, known, parted)
     changes = Changes(
         known=version,
         inferred_by=reading.inferred_by,
@@ -549,21 +431,17 @@ def planned_formation(
         rows=(
             *formed.new,
             *again.values(),
-            *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
+            *renewed(ended, invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
             # What had been ended and is said again.
-            *renewed(
-                [i for i, each in again.items() if each.memory.invalid_at is not None],
-                invalid_at=None,
-                reliability=Reliability.RELIABLE,
-            ),
+            *renewed(back, invalid_at=None, reliability=Reliability.RELIABLE),
             *renewed(outdated, outdated_at=reading.source.at),
             *(
                 Update(memory_id, {"invalid_at": later.timestamp, "reliability": Reliability.SUPERSEDED})
                 for memory_id, later in formed.overtaken.items()
             ),
-            *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
-            *left,
-            *strongest_edges([*_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
+            *renewed(denied, reliability=Reliability.CONTRADICTED),
+            *restoring(known, (*ended, *outdated, *denied)),
+            *strongest_edges([*said_edges(reading, formed.ids, known), *alike, *formed.edges]),
             *mentions_of(reading, formed.ids),
             *promotions_of(reading, formed.ids),
             *map(End, (*ended, *formed.closed)),
@@ -578,22 +456,6 @@ def planned_formation(
     if own:
         changes = _with_settled(changes, reading, known, open_doubts, tolerance)
     return Planned(with_stems(changes, known, by_words=not reading.linked), tuple(formed.ids))
-
-
-def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mapping[str, Ended]) -> Iterator[NewEdge]:
-    """Edges of what was formed to what it was said with, is like, refines and ends."""
-    yield from said_edges(reading, formed.ids, known)
-    yield from alike_edges(reading, formed.new, known, ended)
-    yield from formed.refined
-    yield from (NewEdge(i, m.id, EdgeType.TEMPORAL_EVOLUTION, 1.0) for i, m in formed.overtaken.items())
-    yield from revision_edges(ended.values())
-
-
-def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex) -> dict[str, Ended]:
-    """Return what statements end or take back."""
-    if reading.linked:
-        return formed.ended
-    return formed.ended | {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
 
 
 def _with_beside(changes: Changes, reading: Reading, known: SearchIndex) -> Changes:
@@ -618,20 +480,20 @@ class _Formed:
     """Memories that the statements of a source become or touch, gathered one statement after the other.
 
     ids : of the memory that each statement became
-    again, ended : by the memory's id
-    outdated : ids of those of which a part holds no longer
+    again : by the memory's id
+    ended, outdated : ids of those that hold no longer, and of those of which a part holds no longer
     overtaken : later memories by which new ones, that arrive late, are past already
-    refined : edges to what is refined
+    edges : to what is refined, ended, denied
     closed : ledger entries and facts that end by themselves
     """
 
     new: list[New] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     again: dict[str, Reinforced] = field(default_factory=dict)
-    ended: dict[str, Ended] = field(default_factory=dict)
+    ended: list[str] = field(default_factory=list)
     outdated: list[str] = field(default_factory=list)
     overtaken: dict[str, Memory] = field(default_factory=dict)
-    refined: list[NewEdge] = field(default_factory=list)
+    edges: list[NewEdge] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     doubts: list[Recorded] = field(default_factory=list)
 
@@ -646,13 +508,14 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
             )
             continue
         touched = touched_memories(reading, note, marked, known)
-        twin = next((memory for memory, effect in touched if effect is Effect.SAME), None)
+        twin = next((memory for memory, found in touched if found.effect is Effect.SAME), None)
         formed.ids.append(_keep_note(formed, reading, note, marked, twin))
         later = None if twin is not None else overtaken_by(reading, note, marked, known)
         if later is not None:
             formed.overtaken[formed.ids[-1]] = later
-        for memory, came in touched:
-            _apply(formed, reading, len(formed.ids) - 1, memory, came)
+            formed.edges.append(NewEdge(formed.ids[-1], later.id, EdgeType.TEMPORAL_EVOLUTION, 1.0))
+        for memory, found in touched:
+            _apply(formed, reading, len(formed.ids) - 1, memory, found)
     if reading.linked:
         _follow_links(formed, reading, known)
     return formed
@@ -661,7 +524,7 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
 def _named_twin(reading: Reading, note: Note, marked: Marked, formed: _Formed, known: SearchIndex) -> Memory | None:
     """Return the memory that a note says again: as its link names it, or of the very words."""
     for link in note.links:
-        if link.kind is LinkKind.SAME:
+        if link.kind is Effect.SAME:
             target = linked_id(reading, link, formed.ids)
             new = next((each.memory for each in formed.new if each.memory.id == target), None)
             statement = known.statement(target)
@@ -675,29 +538,34 @@ def _follow_links(formed: _Formed, reading: Reading, known: SearchIndex) -> None
     new = {each.memory.id: each.memory for each in formed.new}
     for place, note in enumerate(reading.notes):
         for link in note.links:
-            effect = None if isinstance(link.kind, EdgeType) else LINKED_EFFECTS.get(link.kind)
             target = linked_id(reading, link, formed.ids)
-            if effect is None or not target or target == formed.ids[place]:
+            if isinstance(link.kind, EdgeType) or not target or target == formed.ids[place]:
                 continue
-            memory = new.get(target) or known_memory(known, target)
+            memory, found = new.get(target) or known_memory(known, target), PairVerdict(link.kind, reason=DENIAL)
             if memory is not None:
-                _apply(formed, reading, place, memory, effect)
-            elif effect is Effect.ENDS:
+                _apply(formed, reading, place, memory, found)
+            elif found.ends:
                 formed.closed.append(target)
 
 
-def _apply(formed: _Formed, reading: Reading, place: int, memory: Memory, effect: Effect) -> None:
-    """Note the effect of a note on a memory."""
+def _apply(formed: _Formed, reading: Reading, place: int, memory: Memory, found: PairVerdict) -> None:
+    """Note what a note does to a memory."""
     own_id, note, marked = formed.ids[place], reading.notes[place], reading.marked[place]
-    if effect is Effect.REFINES:
-        formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
-    elif effect is Effect.OUTDATES:
-        formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
+    if found.effect in (None, Effect.SAME) or memory.id == own_id:
+        return
+    if found.effect in (Effect.ENDS, Effect.SETTLES):
+        formed.edges.append(NewEdge(memory.id, own_id, EdgeType.TEMPORAL_EVOLUTION, 1.0))
+    else:
+        type_ = EdgeType.CONTRADICTS if found.effect is Effect.CONTRADICTS else EdgeType.REFINES
+        formed.edges.append(NewEdge(own_id, memory.id, type_, 1.0))
+    if found.effect is Effect.OUTDATES:
         formed.outdated.append(memory.id)
-    elif effect in END_EFFECTS and memory.id != own_id:
-        formed.ended[memory.id] = Ended(memory.id, own_id, effect)
-    elif effect is Effect.CONTRADICTS:
-        formed.doubts.append(_doubt(memory, own_id, note, marked, reading))
+    elif found.ends:
+        formed.ended.append(memory.id)
+    elif found.effect is Effect.CONTRADICTS:
+        about = ", ".join(note.about) or marked.content
+        told = DetectionContext.CONSOLIDATION, reading.source.at, found.reason, about
+        formed.doubts.append(Recorded(contradiction(memory, own_id, note.kind, *told), new=True))
 
 
 def span_of(note: Note) -> Span:
@@ -753,43 +621,6 @@ def _clarification(changes: Changes, reading: Reading) -> New | None:
     return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, span_of(note))
 
 
-def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> list[Recorded]:
-    """Return new doubts, but for those between two memories that are in doubt already."""
-    pairs = {frozenset((doubt.a_id, doubt.b_id)) for doubt in known}
-    return [each for each in doubts if frozenset((each.uncertainty.a_id, each.uncertainty.b_id)) not in pairs]
-
-
-def _doubt(old: Memory, new_id: str, note: Note, marked: Marked, reading: Reading) -> Recorded:
-    """Return a contradiction between two statements of which neither can be believed over the other."""
-    verdict = reading.verdicts.get((marked.content_hash, old.id))
-    by_words = "Two statements of one matter deny each other, and no word tells of a change."
-    why, about = by_words if verdict is None else verdict.reasoning, ", ".join(note.about) or marked.content
-    context = DetectionContext.CONSOLIDATION
-    return Recorded(contradiction(old, new_id, note.kind, context, reading.source.at, why, about), new=True)
-
-
-def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
-    """Return the memories that contradict each other, but for those that have ended."""
-    sides = (i for each in doubts for i in (each.uncertainty.a_id, each.uncertainty.b_id))
-    return [i for i in dict.fromkeys(sides) if i is not None and i not in ended]
-
-
-def revision_edges(ended: Iterable[Ended]) -> Iterator[NewEdge]:
-    """Edges from what was to what is now, and from what puts right to what was wrong."""
-    for each in ended:
-        if each.by_id is not None and each.effect is Effect.ENDS:
-            yield NewEdge(each.id, each.by_id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
-        elif each.by_id is not None:
-            yield NewEdge(each.by_id, each.id, EdgeType.REFINES, 1.0)
-
-
-def contradiction_edges(doubts: Iterable[Recorded]) -> Iterator[NewEdge]:
-    """Edges between the sides of new doubts."""
-    for each in doubts:
-        if each.uncertainty.b_id is not None:
-            yield NewEdge(each.uncertainty.b_id, each.uncertainty.a_id, EdgeType.CONTRADICTS, 1.0)
-
-
 def said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Iterator[NewEdge]:
     """Edges that the text itself gives: order in time, and what connects its parts."""
     if not ids:
@@ -826,38 +657,30 @@ def _names_target(link: Link) -> bool:
     return bool(link.known) or link.note is not None
 
 
-def alike_edges(
-    reading: Reading, new: Sequence[New], known: SearchIndex, ended: Mapping[str, Ended]
-) -> Iterator[NewEdge]:
-    """Edges from new memories to those known ones that are like them, or fill the same slot."""
+def alike_edges(reading: Reading, new: Sequence[New], known: SearchIndex, parted: frozenset[str]) -> Iterator[NewEdge]:
+    """Edges from new memories to those known ones that are like them, or fill the same slot; none to the `parted`."""
     for each in new:
         memory = each.memory
         # Where a mind has linked its notes no slot tells what contradicts them.
         slot = () if reading.linked or memory.slot_key is None else known.of_slot(memory.slot_key)
         for other in slot:
-            if other.id in ended or other.invalid_at is not None:
-                continue
-            type_ = EdgeType.CONTRADICTS if diverges(memory, other) else EdgeType.SUPPORTS
-            yield NewEdge(memory.id, other.id, type_, 0.8)
+            if other.id not in parted and other.invalid_at is None:
+                yield NewEdge(memory.id, other.id, EdgeType.SUPPORTS, 0.8)
         in_slot = {other.id for other in slot}
         for other, cosine in known.nearest(each.vector, MAX_RELATED):
-            if cosine >= RELATED and other.id not in in_slot and other.id not in ended:
+            if cosine >= RELATED and other.id not in in_slot and other.id not in parted:
                 yield NewEdge(memory.id, other.id, _likeness(reading, memory, other, cosine), min(1.0, cosine))
 
 
 def _likeness(reading: Reading, memory: Memory, other: Memory, cosine: float) -> EdgeType:
     """Edge type for two similar memories: a refinement of the same belief, a reminder, or a relation."""
     if not reading.linked and cosine >= REFINED and MemoryKind.EPISODE not in (memory.kind, other.kind):
-        mine, theirs = _content_words(memory), _content_words(other)
-        if theirs < mine and said_the_same(memory.content or "", other.content or ""):
+        mine, theirs = gist(memory.content or ""), gist(other.content or "")
+        if is_said_by(theirs, mine) and not is_said_by(mine, theirs):
             return EdgeType.REFINES
     apart = abs(memory.timestamp - other.timestamp) > REMINDED
     both_happened = memory.kind is MemoryKind.EPISODE and other.kind is MemoryKind.EPISODE
     return EdgeType.REMINDS_OF if apart and both_happened else EdgeType.RELATES_TO
-
-
-def _content_words(memory: Memory) -> frozenset[str]:
-    return frozenset(Doc(memory.content or "").plain_words) - STOP_WORDS
 
 
 def mentions_of(reading: Reading, ids: Sequence[str]) -> Iterator[Mention]:

@@ -381,7 +381,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         recalled=recalled,
         answer=replace(
             answer,
-            usage=seen.facts.usage + seen.noticed.usage + answer.usage,
+            usage=seen.facts.usage + answer.usage,
             degraded=seen.facts.degraded or answer.degraded,
         ),
         replied_by=replied_by,

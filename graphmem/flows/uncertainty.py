@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import InvalidInput, Locked, MindError, NotFound
+from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.session_cache import check_running, open_memories, with_feedback, write_planned
 from graphmem.flows.uncertainty_plan import (
@@ -20,34 +20,31 @@ from graphmem.flows.uncertainty_plan import (
     Settling,
     advice,
     candidates,
+    claim_of,
     closed,
-    conflict_candidates,
+    compared,
+    contradicted,
     contradiction,
     doubted_alone,
     doubted_ids,
-    earlier_of,
-    is_contradiction,
-    is_decided,
+    is_held,
     opposed_relationships,
-    pair_of,
     reconciled,
-    revisable,
     sampled,
     settled,
     shifted_tolerance,
-    supported,
     touches,
     uncertainty_as_of,
     undone,
-    words_of,
     woven_at_once,
 )
 from graphmem.language.analysis import MessageAnalysis
 from graphmem.language.encoder import LEANS
 from graphmem.model import (
     ActionAdvice,
-    Classify,
+    Aspect,
     DetectionContext,
+    Effect,
     Memory,
     MemoryKind,
     MemoryRole,
@@ -58,10 +55,8 @@ from graphmem.model import (
     Session,
     Severity,
     SourceKind,
-    StatementPair,
     Uncertainty,
     UncertaintyState,
-    Usage,
     Vector,
     Who,
     Woven,
@@ -72,21 +67,17 @@ from graphmem.search.index import SearchIndex
 from graphmem.search.ranking import secret_ids
 from graphmem.store import memories, uncertainties
 from graphmem.store.changes import Changes, New, Origin, Span, Tolerance, Update
-from graphmem.store.uncertainties import Recorded
+from graphmem.store.uncertainties import Earlier, Recorded
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.revision import Effect, Revisable, effect, may_take_back, slot_key, slot_of, takes_back
+from graphmem.text.revision import Claim, may_take_back, pair_verdict, slot_key, slot_of
 from graphmem.validation import checked_as_of, checked_id, checked_share, checked_text
 
-NEAREST_BELIEFS = 12
-"""Nearest memories that a message is compared with."""
 DETAIL_CHARACTERS = 2_000
 """Longest detail of a resolution, and longest description of an action."""
 STATEMENT_CHARACTERS = 2_000
 """Longest memory that the student puts in the place of another."""
 MOST_CHECKED = 100
 """Most memories that an action rests on."""
-NEAREST_REPLACED = 12
-"""Nearest memories that a correction is compared with."""
 STATED = 1.0
 """Confidence of a student's explicit statement about a memory that is shown."""
 KEPT_FROM_OLD = (
@@ -106,14 +97,13 @@ class Detected:
 
     doubt: Uncertainty | None = None
     woven: Woven | None = None
-    usage: Usage = field(default_factory=Usage)
 
 
 async def detected(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis, seq: int) -> Detected:
-    """Find the memories that a message contradicts, in at most 0.6 seconds.
+    """Find the memory that a message contradicts, in at most 0.6 seconds.
 
-    Without a candidate no mind is asked. A late verdict is dropped: formation asks again without a time box before the
-    statement is kept, and a drift cycle compares new memories first.
+    A late verdict is dropped: formation compares again without a time box before the statement is kept, and a drift
+    cycle compares new memories first. Where a mind links its notes, those tell.
 
     Parameters
     ----------
@@ -127,37 +117,28 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     """
     deadline = asyncio.get_running_loop().time() + DETECTION_SECONDS
     doc = doc_of(message)
-    if message.embedding is None or not reading.passes or doc.asks:
+    if gm.mind.links or message.embedding is None or not reading.passes or doc.asks:
         return Detected()
     held = await open_memories(gm, session)
     if not len(held.index):
         return Detected()
-    said, slot = _statement(session, message, reading, message.text)
-    if slot is None and reading.scores.chance("about_self") < OWN_ENOUGH:
-        return Detected()
-    found = [
-        memory
-        for memory in conflict_candidates(held.index, said, held.doubts, slot)
-        if memory.is_own_word and not is_decided(said, slot, memory, held.index.vector(memory.id))
-    ]
-    if not found:
+    said = _statement(session, message, message.embedding, reading)
+    if said.slot is None and reading.scores.chance("about_self") < OWN_ENOUGH:
         return Detected()
     try:
         async with asyncio.timeout_at(deadline):
-            answer = await gm.mind.ask(Classify(tuple(StatementPair(words_of(each), said.words) for each in found)))
-    except (TimeoutError, MindError):
+            found = await asyncio.to_thread(contradicted, said, held.index, held.doubts)
+    except TimeoutError:
         return Detected()
-    contradicted = ((m, v) for m, v in zip(found, answer.value, strict=True) if is_contradiction(v))
-    memory, verdict = next(contradicted, (None, None))
-    if memory is None or verdict is None:
-        return Detected(usage=answer.usage)
-    about, context = verdict.surface_context or message.text, DetectionContext.INGESTION
-    doubt = contradiction(memory, f"turn-{seq}", memory.kind, context, message.at, verdict.reasoning, about)
+    if found is None:
+        return Detected()
+    (memory, judged), context = found, DetectionContext.INGESTION
+    doubt = contradiction(memory, f"turn-{seq}", memory.kind, context, message.at, judged.reason, message.text)
     # The other side is not formed yet.
     doubt = replace(doubt, b_id=None)
     secret = memory.id in secret_ids([memory], [kept.entry for kept in held.ledger if kept.entry.is_active])
     raised = None if secret else woven_at_once(doubt, memory, message.text, held.tolerance)
-    return Detected(doubt, raised, answer.usage)
+    return Detected(doubt, raised)
 
 
 async def takes_back_belief(gm: Graphmem, session: Session, message: Message, reading: MessageAnalysis) -> bool:
@@ -176,35 +157,30 @@ async def takes_back_belief(gm: Graphmem, session: Session, message: Message, re
     """
     if not reading.passes or message.embedding is None or not may_take_back(message.text):
         return False
-    said, key = _statement(session, message, reading, message.text)
+    said = _statement(session, message, message.embedding, reading)
     index = (await open_memories(gm, session)).index
-    return await asyncio.to_thread(_taken_back, index, said, key)
+    return await asyncio.to_thread(_taken_back, index, said)
 
 
-def _statement(
-    session: Session, message: Message, reading: MessageAnalysis, words: str
-) -> tuple[Revisable, str | None]:
-    """Return what a message states, as memories are compared with it, and the hash of the slot that it fills."""
-    filled, valence = slot_of(doc_of(message)), reading.scores.number("valence")
-    key = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
-    return Revisable(message.text, words, message.at, None, filled, valence, message.embedding), key
+def _statement(session: Session, message: Message, vector: Vector, reading: MessageAnalysis) -> Claim:
+    """Return what a message states, as memories are compared with it."""
+    slot, valence = slot_of(doc_of(message)), reading.scores.number("valence")
+    key = None if slot is None else keyed_hash(session.keys, "slot", slot_key(slot))
+    told = message.text, message.text, message.at, vector
+    return Claim(*told, slot=slot, slot_key=key, valence=valence, fresh=True)
 
 
-def _taken_back(index: SearchIndex, said: Revisable, key: str | None) -> bool:
-    assert said.vector is not None  # callers only
-    near = index.nearest(said.vector, NEAREST_BELIEFS)
-    return any(
-        takes_back(said, revisable(m, index.vector(m.id), said.slot, key), c)
-        for m, c in near
-        if _is_held_belief(m, said)
-    )
+def _taken_back(index: SearchIndex, said: Claim) -> bool:
+    """Return whether a belief is ended; another value of one attribute (a new favourite) takes back nothing."""
+    held = (each.said for each in compared(said, index) if _is_held_belief(each.memory, said))
+    return any(pair_verdict(said, old).effect is Effect.ENDS for old in held if not said.fills_slot_of(old))
 
 
-def _is_held_belief(memory: Memory, said: Revisable) -> bool:
-    """True of a belief that the student has stated and that still holds."""
-    told = memory.role is MemoryRole.SAID and memory.is_own_word
-    belief = memory.kind in (MemoryKind.TRAIT, MemoryKind.CONCEPT)
-    return told and belief and memory.invalid_at is None and memory.timestamp < said.at
+def _is_held_belief(memory: Memory, said: Claim) -> bool:
+    """True of a belief that the student has stated or shown and that still holds."""
+    told = memory.role is MemoryRole.SAID and memory.is_own_word and memory.timestamp < said.at
+    belief = memory.kind in (MemoryKind.TRAIT, MemoryKind.CONCEPT) and memory.aspect in (None, Aspect.MISCONCEPTION)
+    return told and belief and memory.invalid_at is None
 
 
 async def list_uncertainties(
@@ -450,22 +426,11 @@ async def _put_right(
 
 def _replaced_by(held: OpenMemories, old: Memory, new: New) -> list[Memory]:
     """Return other current memories of the corrected one's slot, or near it, that the new one contradicts."""
-    memory, index = new.memory, held.index
-    said = Revisable(
-        memory.content or "", memory.words, memory.timestamp, None, memory.slot, memory.valence, new.vector
-    )
-    near = {each.id: each for each, _ in index.nearest(new.vector, NEAREST_REPLACED)}
-    near |= {each.id: each for each in index.of_slot(memory.slot_key or "")}
-    found = []
-    for each in near.values():
-        current = each.invalid_at is None and each.role in (MemoryRole.SAID, MemoryRole.BELIEF)
-        vector = index.vector(each.id)
-        if not current or each.speaker != memory.speaker or each.id in (old.id, memory.id) or vector is None:
-            continue
-        came = effect(said, revisable(each, vector, memory.slot, memory.slot_key), float(new.vector @ vector))
-        if came in (Effect.ENDS, Effect.CONTRADICTS):
-            found.append(each)
-    return found
+    said = replace(claim_of(new.memory, new.vector), aspect=None, fresh=True)
+    others = (each for each in compared(said, held.index) if each.memory.id not in (old.id, new.memory.id))
+    current = (each for each in others if each.summary is None and is_held(each.memory, new.memory.speaker))
+    denied = (Effect.ENDS, Effect.CONTRADICTS)
+    return [each.memory for each in current if pair_verdict(said, each.said).effect in denied]
 
 
 def _stated_memory(
@@ -503,7 +468,7 @@ def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMem
     *rows, recorded = settled(record, (old, memory), by, now, new=True)
     assert isinstance(recorded, Recorded)
     # Undoing a correction keeps memories known before and removes the memory it created.
-    undo = replace(recorded.undo, memories=(*recorded.undo.memories, *map(earlier_of, replaced)))
+    undo = replace(recorded.undo, memories=(*recorded.undo.memories, *map(Earlier.of, replaced)))
     rows += [
         *closed(gone, now),
         replace(recorded, undo=undo),
@@ -539,13 +504,12 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
 
     async def planned(held: OpenMemories) -> Changes | None:
         sample = await asyncio.to_thread(sampled, held.index, cycle, held.tolerance, now)
-        pairs = await asyncio.to_thread(candidates, sample, held.index, held.doubts)
-        answer = await gm.mind.ask(Classify(tuple(pair_of(pair.old, pair.new) for pair in pairs)))
-        judged = await asyncio.to_thread(supported, list(zip(pairs, answer.value, strict=True)))
+        # Where a mind links its notes, those tell.
+        pairs = [] if gm.mind.links else await asyncio.to_thread(candidates, sample, held.index, held.doubts)
         ids = [memory.id for memory in sample]
         opposed = await uncertainties.list_opposed_edges(gm.graph, session, ids, MOST_RELATIONSHIPS)
         rows = (
-            *reconciled(judged, now, held.tolerance),
+            *await asyncio.to_thread(reconciled, pairs, now, held.tolerance),
             *opposed_relationships(opposed, Resolution(gm.settings.conflicts), now, held.doubts),
         )
         touched = {row.memory_id for row in rows if isinstance(row, Update)} | doubted_ids(held.doubts)

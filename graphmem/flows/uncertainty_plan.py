@@ -4,7 +4,6 @@ Explicit memories (stated or noted by a person) yield to inferred ones only by t
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,6 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from graphmem.errors import InvalidInput
+from graphmem.flows.ending import as_memory
 from graphmem.model import (
     ActionAdvice,
     Author,
@@ -20,17 +20,15 @@ from graphmem.model import (
     Domain,
     Edge,
     EdgeType,
+    Effect,
     Memory,
     MemoryKind,
     MemoryRole,
     Message,
-    PairClass,
-    PairVerdict,
     RelationshipSide,
     Reliability,
     Resolution,
     Severity,
-    StatementPair,
     Uncertainty,
     UncertaintyState,
     UncertaintyType,
@@ -50,13 +48,12 @@ from graphmem.store.changes import (
     Update,
     renewed,
 )
-from graphmem.store.uncertainties import PUT_BACK, Earlier, Recorded, Undo
-from graphmem.text.contradiction import ENDED_FOR_SURE, ended_chance, telling_stems
+from graphmem.store.uncertainties import Earlier, Recorded, Undo
+from graphmem.text.contradiction import telling_stems
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import quoted
 from graphmem.text.pairs import polarity_of
-from graphmem.text.revision import Effect, Revisable, effect, holds_several, may_change, slot_of
+from graphmem.text.revision import SAME_MATTER, Claim, PairVerdict, may_change, may_clash, pair_verdict, slot_of
 
 DOMINANCE = 2.0
 """How much more confidence one side needs than the other to win by it."""
@@ -100,17 +97,10 @@ MOST_RELATED = 10
 """Most neighbours of one side that change, strongest edges first."""
 MOST_RELATIONSHIPS = 10
 """Pairs of relationships that a cycle looks at."""
-SAME_MATTER = 0.5
-"""Cosine from which two statements may be about one matter."""
-NEAR_COMPARED = 8
-"""Nearest memories among which candidates are looked for."""
+NEAREST_COMPARED = 12
+"""Nearest memories that a statement is compared with."""
 MOST_CANDIDATES = 2
 """Candidates of one statement, the nearest."""
-CONTRADICTORY = 0.75
-"""Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
-OPPOSITE_FEELING = 0.3
-"""Difference of valence from which two feelings of opposite sign part two statements."""
-_NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
 DETECTION_SECONDS = 0.6
 """Seconds that a turn gives to detection once there is a candidate; formation or drift finds what takes longer."""
 OWN_ENOUGH = 0.5
@@ -121,10 +111,6 @@ FEWEST, MOST = 10, 20
 """Memories looked at in a cycle; a tolerant companion looks at fewer."""
 POOL = 100
 """Newest memories, and memories drawn by lot, that a cycle chooses from."""
-NEIGHBOURS = 4
-"""Nearest memories that each is compared with."""
-LIKELY_CHANGED = 0.5
-"""Chance that the older statement has ended from which a verdict of change is followed."""
 MOST_PAIRS = 40
 """Pairs judged in one cycle, the nearest."""
 STALE_AFTER = timedelta(days=365)
@@ -471,7 +457,7 @@ def settled(
         edge = NewEdge(loser.id, winner.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
     made = () if by.made is None else (by.made,)
     ids = tuple(each.memory.id for each in made)
-    undo = Undo((earlier_of(winner), earlier_of(loser)), ((edge.from_id, edge.to_id, edge.type),), ids)
+    undo = Undo((Earlier.of(winner), Earlier.of(loser)), ((edge.from_id, edge.to_id, edge.type),), ids)
     return (
         *made,
         *(() if winner.id in ids else (Update(winner.id, _strengthened(winner, now)),)),
@@ -563,11 +549,6 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
     )
 
 
-def earlier_of(memory: Memory) -> Earlier:
-    """Return the properties of a memory that undoing a resolution restores."""
-    return Earlier(memory.id, *(getattr(memory, name) for name in PUT_BACK))
-
-
 def is_explicit(memory: Memory) -> bool:
     """Return whether somebody said or noted it; beliefs and procedures are inferred."""
     return memory.role is MemoryRole.SAID
@@ -579,7 +560,7 @@ def _settled_alone(done: Uncertainty, a: Memory, by: Settling, now: datetime) ->
         raise InvalidInput("winnerId must be the memory in doubt, or be left out.")
     over = by.resolution is Resolution.TEMPORAL_SUPERSEDE
     changed = closed([a.id], now) if over else (Update(a.id, _strengthened(a, now)),)
-    return (Recorded(done, Undo((earlier_of(a),))), *changed)
+    return (Recorded(done, Undo((Earlier.of(a),))), *changed)
 
 
 def _winner_and_loser(sides: Sequence[Memory], by: Settling, now: datetime) -> tuple[Memory, Memory]:
@@ -640,7 +621,7 @@ def with_related(changes: Changes, edges: Mapping[str, Sequence[Edge]], known: S
         for memory, edge in _around(winner, edges, known, SUPPORTING):
             if memory.id not in touched:
                 updates.setdefault(memory.id, (memory, _stronger(memory, edge)))
-        earlier = tuple(earlier_of(memory) for memory, _ in updates.values())
+        earlier = tuple(Earlier.of(memory) for memory, _ in updates.values())
         whole = replace(recorded, undo=replace(recorded.undo, memories=(*recorded.undo.memories, *earlier)))
         rows = (whole if row is recorded else row for row in changes.rows)
         changes = replace(changes, rows=(*rows, *(Update(i, values) for i, (_, values) in updates.items())))
@@ -742,150 +723,61 @@ def _edge_doubt(older: Edge, newer: Edge, now: datetime) -> Uncertainty:
     )
 
 
-def revisable(memory: Memory, vector: Vector | None, slot: str | None = None, slot_key: str | None = None) -> Revisable:
-    """Return a memory as a new statement is compared with it.
+class Rival(NamedTuple):
+    """A memory that a new statement is compared with, and the summary that it is a statement of by now, if any."""
 
-    Parameters
-    ----------
-    memory : Memory
-    vector : its embedding
-    slot : of the new statement, which counts where the memory is of the same
-    slot_key : the same as memories have it
-    """
-    same = slot if memory.slot_key is not None and memory.slot_key == slot_key else None
-    content = memory.content or ""
-    return Revisable(content, words_of(memory), memory.timestamp, memory.aspect, same, memory.valence, vector)
+    memory: Memory
+    said: Claim
+    summary: Memory | None
+
+
+def claim_of(memory: Memory, vector: Vector) -> Claim:
+    """Return a memory, of which the embedding is known, as statements are compared."""
+    told = memory.content or "", words_of(memory), memory.timestamp, vector
+    return Claim(*told, memory.kind, memory.aspect, memory.slot, memory.slot_key, memory.valence)
+
+
+def compared(said: Claim, known: SearchIndex) -> list[Rival]:
+    """Return what a statement is compared with: the nearest memories, in summaries too, and those of its slot."""
+    slot = said.slot_key or ""
+    memories = [*(memory for memory, _ in known.nearest(said.vector, NEAREST_COMPARED)), *known.of_slot(slot)]
+    near = ((summary, each) for summary, each, _ in known.nearest_statements(said.vector, NEAREST_COMPARED))
+    parts = (*near, *known.statements_of_slot(slot))
+    found = {memory.id: (memory, known.vector(memory.id), None) for memory in memories}
+    merged = {each.id: (as_memory(summary, each), each.vector, summary) for summary, each in parts}
+    return [Rival(m, claim_of(m, v), summary) for m, v, summary in (found | merged).values() if v is not None]
+
+
+def is_held(memory: Memory, speaker: str | None) -> bool:
+    """Return whether a memory is a statement of somebody's that is still held true."""
+    current = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
+    return current and memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.speaker == speaker
 
 
 def states_something(memory: Memory) -> bool:
-    """True if a memory states one thing that holds as far as is known, and is no step of a lesson, plan or feeling.
-
-    Of several statements in one, such as a whole message that was observed, what ends one does not end the others.
-    """
-    states = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.aspect is None
-    holds = memory.invalid_at is None and memory.reliability is Reliability.RELIABLE
-    return states and holds and not holds_several(words_of(memory))
+    """True if a memory states something that holds as far as is known, and is no step of a lesson, plan or feeling."""
+    held = is_held(memory, memory.speaker) and memory.reliability is Reliability.RELIABLE
+    return held and memory.aspect is None
 
 
-def slots_differ(one: str | None, other: str | None) -> bool:
-    """True of two attributes: a home says nothing of a favourite colour, however much their wordings are alike."""
-    return one is not None and other is not None and one != other
-
-
-def conflict_candidates(
-    known: SearchIndex,
-    said: Revisable,
-    doubts: Iterable[Uncertainty],
-    slot_key: str | None = None,
-    speaker: str | None = None,
-) -> list[Memory]:
-    """Return memories that a new statement may replace or contradict, the nearest first; none that is in doubt.
+def contradicted(said: Claim, known: SearchIndex, doubts: Iterable[Uncertainty]) -> tuple[Memory, PairVerdict] | None:
+    """Return the student's own word that a message contradicts, of the nearest that may; none that is in doubt.
 
     Parameters
     ----------
+    said : the message
     known : SearchIndex; only read
-    said : the statement, with its vector
     doubts : that are not settled
-    slot_key : of the attribute that it fills, as memories have it
-    speaker : None of the student
 
     Source: spec 12 (only memories that could replace each other are compared).
     """
-    doubted = doubted_ids(doubt for doubt in doubts if not doubt.is_about_relationships)
-    told = said.words, said.valence
-    # Of several statements each is compared by itself, once it is formed: read together they seem to contradict a lot.
-    alone = said.vector is not None and not holds_several(said.words)
-    near = known.nearest(said.vector, NEAR_COMPARED) if said.vector is not None and alone else []
-    found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and texts_diverge((words_of(m), m.valence), told)}
-    found |= {memory.id: memory for memory in known.of_slot(slot_key or "")[-MOST_CANDIDATES:]}
-    compared = (
-        memory
-        for memory in found.values()
-        if memory.id not in doubted
-        and memory.speaker == speaker
-        and memory.timestamp <= said.at
-        and not slots_differ(memory.slot_key, slot_key)
-        and states_something(memory)
-        and words_of(memory) != said.words
-    )
-    return list(islice(compared, MOST_CANDIDATES))
-
-
-def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Vector | None) -> bool:
-    """True if words alone decide the effect of a statement on a memory: it repeats, refines, ends or corrects it.
-
-    Parameters
-    ----------
-    said : Revisable
-    slot_key : of its slot, as memories have it
-    memory : that it is compared with
-    vector : its embedding
-    """
-    old = revisable(memory, vector, said.slot, slot_key)
-    cosine = 0.0 if said.vector is None or vector is None else float(said.vector @ vector)
-    return effect(said, old, cosine) not in (Effect.NONE, Effect.CONTRADICTS)
-
-
-def diverges(a: Memory, b: Memory) -> bool:
-    """Return whether two memories differ in numbers, names, negation or valence."""
-    return texts_diverge((a.content or "", a.valence), (b.content or "", b.valence))
-
-
-def texts_diverge(a: tuple[str, float], b: tuple[str, float]) -> bool:
-    """Return whether two texts, each with its valence, differ in numbers, names, negation or valence.
-
-    Source: spec 12 (only memories that could replace each other are compared).
-    """
-    (one, feeling), (other, another) = a, b
-    names = [
-        frozenset(w for w in Doc(text).words[1:] if w[:1].isupper() and w.casefold() not in STOP_WORDS)
-        for text in (one, other)
-    ]
-    opposite = feeling * another < 0 and abs(feeling - another) > OPPOSITE_FEELING
-    return opposite or names[0] != names[1] or not said_the_same(one, other)
-
-
-def said_the_same(a: str, b: str) -> bool:
-    """Return whether two like texts have the same numbers, signs and negations, in order.
-
-    Examples
-    --------
-    >>> said_the_same("12 - 3 = 9 spoons", "That is 12 - 3 = 9"), said_the_same("12 - 3 = 9", "12 + 3 = 15")
-    (True, False)
-    >>> said_the_same("I like it", "I don't like it")
-    False
-    """
-    return _NUMBERS.findall(a) == _NUMBERS.findall(b) and Doc(a).negates == Doc(b).negates
-
-
-def is_contradiction(verdict: PairVerdict) -> bool:
-    """Return whether a verdict finds for sure that two statements cannot both be so.
-
-    Examples
-    --------
-    >>> is_contradiction(PairVerdict(PairClass.TRUE_CONTRADICTION, 0.6, 0.5, 0.9))
-    True
-    """
-    return verdict.kind is PairClass.TRUE_CONTRADICTION and verdict.opposed >= CONTRADICTORY
-
-
-def is_change(verdict: PairVerdict) -> bool:
-    """Return whether a verdict finds for sure that the older statement holds no longer, since life has changed.
-
-    Examples
-    --------
-    >>> is_change(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.9, 0.9)), is_change(
-    ...     PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.5, 0.9)
-    ... )
-    (True, False)
-    """
-    return verdict.kind is PairClass.TEMPORAL_CHANGE and verdict.ended >= ENDED_FOR_SURE
-
-
-def pair_of(a: Memory, b: Memory) -> StatementPair:
-    """Return two memories as a mind is asked about them, the older one first."""
-    old, new = sorted((a, b), key=lambda memory: (memory.timestamp, memory.id))
-    return StatementPair(words_of(old), words_of(new))
+    doubted = doubted_ids(doubts)
+    own = (each for each in compared(said, known) if each.summary is None and each.memory.is_own_word)
+    before = (each for each in own if each.said.at < said.at)
+    able = (each for each in before if each.memory.id not in doubted and states_something(each.memory))
+    clashing = (each for each in able if each.said.fills_slot_of(said) or may_clash(said, each.said))
+    judged = ((each.memory, pair_verdict(said, each.said)) for each in islice(clashing, MOST_CANDIDATES))
+    return next((each for each in judged if each[1].effect is Effect.CONTRADICTS), None)
 
 
 def woven_at_once(doubt: Uncertainty, memory: Memory, text: str, tolerance: float) -> Woven | None:
@@ -921,31 +813,21 @@ def _with_other_side(changes: Changes, doubt: Uncertainty, old: Memory, at: date
     if old.id in changes.ended:
         edges = tuple((e.from_id, e.to_id, e.type) for e in changes.of(NewEdge) if e.from_id == old.id)
         done = replace(doubt, state=UncertaintyState.RESOLVED, resolution=Resolution.TEMPORAL_SUPERSEDE, resolved_at=at)
-        return changes.plus(Recorded(done, Undo((earlier_of(old),), edges)))
+        return changes.plus(Recorded(done, Undo((Earlier.of(old),), edges)))
     own, vector = changes.of(New), known.vector(old.id)
     if not own or vector is None or old.id in {each.memory.id for each in changes.of(Reinforced)}:
         return changes.plus(*settled(doubt, (old,), Settling(Resolution.DECAYED), at))
     other = max(own, key=lambda new: (float(new.vector @ vector), new.memory.id)).memory
-    pair = {old.id, other.id}
-    # One doubt between two memories is enough.
-    twins = [each for each in changes.doubts if {each.uncertainty.a_id, each.uncertainty.b_id} == pair]
     whole = replace(doubt, b_id=other.id, severity=severity_of(old.kind, other.kind))
-    return replace(changes, rows=tuple(row for row in changes.rows if row not in twins)).plus(
-        *renewed(tuple(sorted(pair)), reliability=Reliability.CONTRADICTED),
+    return changes.plus(
+        *renewed(tuple(sorted((old.id, other.id))), reliability=Reliability.CONTRADICTED),
         NewEdge(other.id, old.id, EdgeType.CONTRADICTS, 1.0),
         Recorded(whole, new=True),
     )
 
 
-class MemoryPair(NamedTuple):
-    """Two memories that could replace each other, the older one first."""
-
-    old: Memory
-    new: Memory
-
-
-Judged = tuple[MemoryPair, PairVerdict]
-"""A pair, and a mind's verdict on it."""
+RivalPair = tuple[Rival, Rival]
+"""Two memories that could replace each other, the older one first."""
 
 
 def cycle_size(tolerance: float) -> int:
@@ -980,79 +862,71 @@ def sampled(known: SearchIndex, cycle: int, tolerance: float, now: datetime) -> 
     return ordered[: cycle_size(tolerance)]
 
 
-def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Uncertainty]) -> list[MemoryPair]:
+def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Uncertainty]) -> list[RivalPair]:
     """Return pairs worth comparing: of one slot, or near in meaning; nothing that is in doubt already."""
     doubted = {frozenset((doubt.a_id, doubt.b_id)) for doubt in doubts}
-    found: dict[frozenset[str], tuple[float, MemoryPair]] = {}
-    for memory in sample:
-        near = [(m, cosine) for m, cosine in known.nearest_to(memory.id, NEIGHBOURS) if cosine >= SAME_MATTER]
-        slot = [(m, 1.0) for m in known.of_slot(memory.slot_key)] if memory.slot_key else []
-        for other, cosine in (*near, *slot[-NEIGHBOURS:]):
-            key = frozenset((memory.id, other.id))
-            of_one = other.speaker == memory.speaker and not slots_differ(memory.slot_key, other.slot_key)
-            if other.id != memory.id and of_one and states_something(other) and key not in doubted:
-                pair = MemoryPair(*sorted((memory, other), key=lambda m: (m.timestamp, m.id)))
-                found[key] = max(found.get(key, (0.0, pair)), (cosine, pair), key=itemgetter(0))
-    nearest = sorted(found.values(), key=lambda each: (-each[0], each[1].old.id, each[1].new.id))
+    found: dict[frozenset[str], tuple[float, RivalPair]] = {}
+    vectors = ((memory, known.vector(memory.id)) for memory in sample)
+    for own in (Rival(memory, claim_of(memory, vector), None) for memory, vector in vectors if vector is not None):
+        for other in compared(own.said, known):
+            key = frozenset((own.memory.id, other.memory.id))
+            nearness = 1.0 if own.said.fills_slot_of(other.said) else own.said.cosine(other.said)
+            able = other.summary is None and other.memory.speaker == own.memory.speaker
+            if (
+                len(key) > 1
+                and key not in doubted
+                and able
+                and nearness >= SAME_MATTER
+                and states_something(other.memory)
+            ):
+                older, newer = sorted((own, other), key=lambda each: (each.said.at, each.memory.id))
+                found[key] = nearness, (older, newer)
+    nearest = sorted(found.values(), key=lambda each: (-each[0], *(rival.memory.id for rival in each[1])))
     return [pair for _, pair in nearest[:MOST_PAIRS]]
 
 
-def supported(judged: Sequence[Judged]) -> list[Judged]:
-    """Return the verdicts without life changes that the supersession classifier finds unlikely.
-
-    What compares pairs has learned from pairs of which one often ends the other; in talk about one matter, where hardly
-    anything ends, it takes most of what is added for a change. Two values of one attribute need no second opinion.
-    """
-    return [(pair, verdict) for pair, verdict in judged if not is_change(verdict) or _is_likely(pair)]
-
-
-def _is_likely(pair: MemoryPair) -> bool:
-    if pair.old.slot_key is not None and pair.old.slot_key == pair.new.slot_key:
-        return True
-    return ended_chance(words_of(pair.new), words_of(pair.old)) >= LIKELY_CHANGED
-
-
-def reconciled(judged: Sequence[Judged], now: datetime, tolerance: float) -> tuple[ChangeRow, ...]:
+def reconciled(pairs: Iterable[RivalPair], now: datetime, tolerance: float) -> tuple[ChangeRow, ...]:
     """Return everything that a cycle writes: outdated memories superseded, contradictions settled or in doubt.
 
     No memory is changed twice in one cycle.
 
     Parameters
     ----------
-    judged : the nearest first
+    pairs : the nearest first
     now : datetime
     tolerance : of the companion; a tolerant one settles more by itself
     """
     rows, touched = list[ChangeRow](), set[str]()
-    for pair, verdict in judged:
-        ids = {pair.old.id, pair.new.id}
-        if touched.isdisjoint(ids) and (found := _of_pair(pair, verdict, now, tolerance)):
-            touched |= ids
-            rows += found
+    for old, new in pairs:
+        ids = {old.memory.id, new.memory.id}
+        if touched.isdisjoint(ids):
+            found = pair_verdict(new.said, old.said)
+            written = _of_pair(old.memory, new.memory, found, now, tolerance)
+            touched |= ids if written else set()
+            rows += written
     return tuple(rows)
 
 
-def _of_pair(pair: MemoryPair, verdict: PairVerdict, now: datetime, tolerance: float) -> tuple[ChangeRow, ...]:
-    old, new, changed = pair.old, pair.new, is_change(verdict)
+def _of_pair(old: Memory, new: Memory, found: PairVerdict, now: datetime, tolerance: float) -> tuple[ChangeRow, ...]:
+    changed = found.effect in (Effect.ENDS, Effect.CORRECTS)
     # Said again after the newer one, it was not ended by that.
     again = old.last_reinforced_at is not None and old.last_reinforced_at > new.timestamp
-    if (changed and again) or not (changed or is_contradiction(verdict)):
+    if (changed and again) or not (changed or found.effect is Effect.CONTRADICTS):
         return ()
-    told = verdict.kind.value.replace("_", " ")
-    why = f"{verdict.reasoning} Compared later: {told}, by a chance of {verdict.confidence:.2f}."
+    why = f"{found.reason} Compared later, by a chance of {found.chance:.2f}."
     record = contradiction(old, new.id, new.kind, DetectionContext.DRIFT, now, why, new.content)
-    record = replace(record, temporal_signal=verdict.kind is PairClass.TEMPORAL_CHANGE)
-    resolution = Resolution.TEMPORAL_SUPERSEDE if changed else _unasked(pair, tolerance)
+    record = replace(record, temporal_signal=changed)
+    resolution = Resolution.TEMPORAL_SUPERSEDE if changed else _unasked(old, new, tolerance)
     if resolution is None or (changed and is_explicit(old) and not is_explicit(new)):
         return (*renewed((old.id, new.id), reliability=Reliability.CONTRADICTED), Recorded(record, new=True))
-    return settled(record, pair, Settling(resolution), now, new=True)
+    return settled(record, (old, new), Settling(resolution), now, new=True)
 
 
-def _unasked(pair: MemoryPair, tolerance: float) -> Resolution | None:
+def _unasked(old: Memory, new: Memory, tolerance: float) -> Resolution | None:
     """Return the resolution that needs nobody's word; None where both sides are as sure."""
-    if is_explicit(pair.old) != is_explicit(pair.new):
+    if is_explicit(old) != is_explicit(new):
         return Resolution.CONFIDENCE_DOMINANCE
-    more, less = sorted((evidence(pair.old), evidence(pair.new)), reverse=True)
+    more, less = sorted((evidence(old), evidence(new)), reverse=True)
     return Resolution.EVIDENCE_RESOLVED if more > dominance(tolerance) * less else None
 
 
@@ -1095,8 +969,9 @@ def lone_type(memory: Memory, now: datetime, *, acted_on: bool, leans: bool = Fa
 
 
 def doubted_ids(doubts: Iterable[Uncertainty]) -> set[str]:
-    """Return ids of the memories that some doubts are about."""
-    return {i for doubt in doubts for i in (doubt.a_id, doubt.b_id) if i is not None}
+    """Return ids of the memories that some doubts are about, not their relationships."""
+    sides = ((doubt.a_id, doubt.b_id) for doubt in doubts if not doubt.is_about_relationships)
+    return {i for pair in sides for i in pair if i is not None}
 
 
 def last_said(memory: Memory) -> datetime:

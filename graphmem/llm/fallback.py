@@ -8,11 +8,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from graphmem.errors import MindError
 from graphmem.metrics import model_errors
-from graphmem.model import Answer, Classify, MindQuestion, OnFailure, PairClass, PairVerdict, Usage
+from graphmem.model import Answer, MindQuestion, OnFailure, Usage
 from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
 
@@ -22,7 +22,6 @@ MODEL_PAUSE = 30.0
 """Seconds it is left alone, while the offline mind answers."""
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-_COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,7 @@ class Fallback:
         self.second = second
         self.seconds = first.seconds
         self.together = first.together
+        self.links = first.links
         self.failing: str | None = None
         self._refuse = refuse
         self._clock = clock
@@ -100,10 +100,6 @@ class Fallback:
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`; raises MindError where `first` fails and the question can wait."""
-        if isinstance(question, Classify):
-            # What contradicts stands in the notes of a language model, which is asked nothing else about it.
-            unasked: Answer[Any] = Answer(tuple(_COMPATIBLE for _ in question.pairs))
-            return unasked
         shown = False
 
         async def passed_on(piece: str) -> None:

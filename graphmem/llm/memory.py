@@ -19,6 +19,7 @@ from graphmem.llm.quotes import Passage, TextList, filled, line, names_in, share
 from graphmem.model import (
     Aspect,
     EdgeType,
+    Effect,
     Entity,
     EntityKind,
     Heard,
@@ -26,7 +27,6 @@ from graphmem.model import (
     LedgerCategory,
     Lesson,
     Link,
-    LinkKind,
     MemoryKind,
     Modality,
     Note,
@@ -80,7 +80,7 @@ _LEDGER_KINDS = {
 }
 _NO_LEDGER = (None, Scope.OTHER)
 _OWED = (LedgerCategory.PROMISE, LedgerCategory.DEBT)
-_EFFECTS: dict[str, LinkKind | EdgeType] = {**{each.value: each for each in LinkKind}, "causes": EdgeType.CAUSES}
+_EFFECTS: dict[str, Effect | EdgeType] = {**{each.value: each for each in Effect}, "causes": EdgeType.CAUSES}
 _LINK = re.compile(r"\b([a-z]+)\W+(n?)(\d{1,4})\b(?!-)")
 _WHEN = re.compile(r"\b(from|until|due)\W+(\d{4})-(\d\d)(?:-(\d\d))?")
 _THE_STUDENT = "student"

@@ -163,6 +163,7 @@ class LanguageMind:
     """
 
     together = MESSAGES_AT_ONCE
+    links = True
     failing: str | None = None
 
     def __init__(self, settings: Settings) -> None:

@@ -15,10 +15,10 @@ from graphmem.model.enums import (
     Aspect,
     Author,
     EdgeType,
+    Effect,
     JobState,
     LedgerCategory,
     Level,
-    LinkKind,
     MemoryKind,
     Modality,
     QuestionState,
@@ -28,7 +28,7 @@ from graphmem.model.enums import (
 )
 from graphmem.model.fields import Count, Name, PersonaPart, Placement, Sealed, T, ToleranceRange, Unstored, Vector
 from graphmem.model.memory import Digest, Entity, Heard, LedgerEntry, Memory, Recalled
-from graphmem.model.uncertainty import PairVerdict, StatementPair, Woven
+from graphmem.model.uncertainty import Woven
 
 FACT = "fact-"
 """Beginning of the id of a fact."""
@@ -545,7 +545,7 @@ class Link:
     reverse : the edge runs to the note that holds the link
     """
 
-    kind: LinkKind | EdgeType
+    kind: Effect | EdgeType
     known: str = ""
     note: NotePlace | None = None
     weight: float = 1.0
@@ -709,16 +709,6 @@ class Summarise(MindQuestion[tuple[Digest, ...]]):
     def can_wait(self) -> bool:
         """True: nobody waits for a summary."""
         return True
-
-
-@dataclass(frozen=True)
-class Classify(MindQuestion[tuple[PairVerdict, ...]]):
-    """Verdicts on some pairs of statements of one person; one verdict for each, in the same order."""
-
-    prompt = "classify"
-    when_away = OnFailure.FALL_BACK
-
-    pairs: tuple[StatementPair, ...]
 
 
 @dataclass(frozen=True)

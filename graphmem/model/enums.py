@@ -183,12 +183,14 @@ class LedgerCategory(Word):
     OBSERVATION = "observation", "What was noticed."
 
 
-class LinkKind(Word):
-    """Effect of a note on something known or on another note."""
+class Effect(Word):
+    """Effect of a new statement, or of a note, on something known or on another note (spec 7)."""
 
     SAME = "same", "It says the same."
     REFINES = "refines", "It says more of it."
     ENDS = "ends", "That holds no longer."
+    CORRECTS = "corrects", "That was wrong."
+    OUTDATES = "outdates", "A part of that holds no longer."
     CONTRADICTS = "contradicts", "Both cannot be so."
     SETTLES = "settles", "A promise, debt or secret that is over."
 

@@ -8,7 +8,6 @@ from graphmem.model.enums import (
     DetectionContext,
     EdgeType,
     Level,
-    PairClass,
     Resolution,
     Severity,
     Strategy,
@@ -81,32 +80,6 @@ class Uncertainty:
     def is_lone(self) -> bool:
         """True if one memory is in doubt by itself, and not beside another one that may still be formed."""
         return self.type is not UncertaintyType.CONTRADICTION
-
-
-@dataclass(frozen=True)
-class StatementPair:
-    """Two statements of one person that could replace each other, the older one first."""
-
-    old: str = field(repr=False)
-    new: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class PairVerdict:
-    """A mind's verdict on how two statements stand to each other.
-
-    confidence : 0..1, chance that the class is right
-    ended : 0..1, chance that the older one holds no longer
-    opposed : 0..1, chance that they cannot both be so at one time, whether life has changed or not
-    reasoning, surface_context : why, and what the two are about
-    """
-
-    kind: PairClass
-    confidence: float
-    ended: float
-    opposed: float
-    reasoning: str = field(default="", repr=False)
-    surface_context: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -14,7 +14,6 @@ from graphmem.language.encoder import Encoder
 from graphmem.model import (
     Answer,
     Author,
-    Classify,
     Conversation,
     Digest,
     Heard,
@@ -24,15 +23,12 @@ from graphmem.model import (
     Mismatch,
     Note,
     Notes,
-    PairClass,
-    PairVerdict,
     Predict,
     Prediction,
     Remember,
     Remembered,
     Respond,
     Response,
-    StatementPair,
     Summarise,
 )
 from graphmem.offline.exemplars import Bank, load_bank
@@ -40,21 +36,10 @@ from graphmem.offline.formation import extract, notes_of
 from graphmem.offline.prediction import expected_answer, keywords, own_statements
 from graphmem.offline.replies import caring_reply, replied, trusted_question
 from graphmem.ports import Embedder, OnToken
-from graphmem.text.contradiction import PairReading, load_contradiction_network
 from graphmem.text.doc import Doc, doc_of, language_of
 from graphmem.text.normalize import clipped
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
-
-_TOPICS = 5
-_REASONS = {
-    PairClass.COMPATIBLE: "Both can be so.",
-    PairClass.TRUE_CONTRADICTION: "They cannot both be so, and no change is told of.",
-    PairClass.TEMPORAL_CHANGE: "What was so is otherwise by now.",
-    PairClass.FIGURATIVE: "One of them is not meant literally.",
-    PairClass.CONTEXT_DEPENDENT: "Each is so in circumstances of its own.",
-}
-
 
 T = TypeVar("T")
 THREAD_CHARACTERS = 1_000
@@ -65,30 +50,6 @@ LESSON_CHARACTERS = 220
 """Longest text of a lesson."""
 LEAST_GENERAL = 0.4
 """Chance that a statement tells something lasting of the student from which a violated expectation teaches it."""
-
-
-def judged_pairs(pairs: Sequence[StatementPair]) -> tuple[PairVerdict, ...]:
-    """Verdicts on pairs of statements, by what is written alone.
-
-    Examples
-    --------
-    >>> (verdict,) = judged_pairs([StatementPair("My sister works at the bakery.", "My uncle sails.")])
-    >>> verdict.kind.value, verdict.reasoning
-    ('compatible', 'Both can be so.')
-    """
-    readings = load_contradiction_network().read([(pair.old, pair.new) for pair in pairs])
-    return tuple(_verdict(pair, reading) for pair, reading in zip(pairs, readings, strict=True))
-
-
-def _verdict(pair: StatementPair, reading: PairReading) -> PairVerdict:
-    return PairVerdict(
-        reading.likely,
-        reading.chance,
-        reading.ended,
-        reading.opposed,
-        _REASONS[reading.likely],
-        ", ".join(Doc(pair.new).key_phrases()[:_TOPICS]),
-    )
 
 
 class OfflineMind:
@@ -104,6 +65,7 @@ class OfflineMind:
     name = "offline"
     seconds = 0.0
     together = 1
+    links = False
     failing: str | None = None
 
     def __init__(self, bank: Bank, embedder: Embedder, reader: Encoder) -> None:
@@ -208,16 +170,11 @@ async def _summarise(_: OfflineMind, question: Summarise, __: OnToken | None) ->
     return await asyncio.to_thread(lambda: tuple(map(summarised_memories, question.groups)))
 
 
-async def _classify(_: OfflineMind, question: Classify, __: OnToken | None) -> tuple[PairVerdict, ...]:
-    return await asyncio.to_thread(judged_pairs, question.pairs)
-
-
 RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | None], Awaitable[Any]]] = {
     Predict: _predict,
     Respond: _respond,
     Remember: _remember,
     Summarise: _summarise,
-    Classify: _classify,
 }
 """Rule for each kind of question."""
 

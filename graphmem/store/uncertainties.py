@@ -35,6 +35,11 @@ class Earlier:
     strength: float
     confidence: float | None = None
 
+    @classmethod
+    def of(cls, memory: model.Memory) -> "Earlier":
+        """Return a memory as it is now."""
+        return cls(memory.id, *(getattr(memory, name) for name in PUT_BACK))
+
     @property
     def values(self) -> dict[str, Any]:
         """What is put back; records of older versions hold no confidence."""

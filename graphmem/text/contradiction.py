@@ -18,7 +18,7 @@ from graphmem.model import PairClass
 from graphmem.text.doc import Doc, question_in
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, open_network, shipped_network
 from graphmem.text.networks import load_pair_network
-from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
+from graphmem.text.pairs import Compared, are_alike, pair_features
 from graphmem.text.stems import stem
 from graphmem.text.words import word_rarity
 
@@ -26,6 +26,8 @@ CONTRADICTION_FOLDER = Path(__file__).with_name("weights") / "contradiction"
 PAIR_CLASSES = tuple(PairClass)
 ENDED_FOR_SURE = 0.8
 """Chance from which the older of two statements holds no longer."""
+CONTRADICTORY = 0.75
+"""Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
 FEATURE_BOUND = 3.0
 """Features beyond are taken for this."""
 
@@ -75,9 +77,9 @@ class PairReading:
         return float(sum(self.chances[place] for place, kind in enumerate(PAIR_CLASSES) if kind.clashes))
 
     @property
-    def chance(self) -> float:
-        """Chance of the likeliest class."""
-        return float(self.chances.max())
+    def denies(self) -> bool:
+        """True if both surely cannot be so, and nothing tells of a change."""
+        return self.likely is PairClass.TRUE_CONTRADICTION and self.opposed >= CONTRADICTORY
 
 
 SAME_READING = PairReading(
@@ -120,7 +122,7 @@ def _says_the_same(old: str, new: str, vectors: NDArray[np.float32]) -> bool:
     """True of what is only said again, with all content words of the shorter: the network has hardly seen that."""
     one, other = Compared(Doc(old), vectors[0]), Compared(Doc(new), vectors[1])
     held = one.content.keys() <= other.content.keys() or other.content.keys() <= one.content.keys()
-    return held and likeness(one, other) is Likeness.SAME
+    return held and are_alike(one, other)
 
 
 def statement_features(old: str, new: str, vectors: NDArray[np.float32]) -> NDArray[np.float32]:

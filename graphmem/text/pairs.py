@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -314,54 +313,34 @@ def _sign(holds: bool) -> float:
     return 1.0 if holds else -1.0
 
 
-class Likeness(StrEnum):
-    """Likeness of two statements."""
-
-    SAME = "same"
-    OPPOSITE = "opposite"
-    OTHER = "other"
-
-
-def likeness(one: Compared, other: Compared) -> Likeness:
-    """The likeness of two statements: whether they say the same, deny each other, or are about other things.
+def are_alike(one: Compared, other: Compared) -> bool:
+    """Return whether two statements say the same: they are like each other, and nothing parts them.
 
     Parameters
     ----------
     one, other : Compared, with vectors of the shipped embedder
 
-    Returns
-    -------
-    Likeness; `opposite` where two like statements part in a number, in what they deny or in the one word exchanged;
-    `same` where nothing parts them
-
     Notes
     -----
-    Meaning alone cannot tell same from opposite: true twins and opposites both lie at cosines of 0.7 to 0.95. Two like
-    statements that part in words only, neither denying what the other says, are `other`: a change without a sign of it
-    ("thinks that ...", "understands that ...") is not seen here.
+    Meaning alone cannot tell same from opposite: true twins and opposites both lie at cosines of 0.7 to 0.95.
 
     Source: spec 7.
 
     Examples
     --------
-    >>> from graphmem.text.embedder import EMBEDDER_FOLDER, ShippedNetwork
+    >>> from graphmem.text.embedder import ShippedNetwork
     >>> encode = ShippedNetwork(1).encode
     >>> def of(one, other):
-    ...     return likeness(*(Compared(Doc(text), encode([text])[0]) for text in (one, other))).value
+    ...     return are_alike(*(Compared(Doc(text), encode([text])[0]) for text in (one, other)))
     >>> of("Mo has two sisters.", "Mo has 2 sisters."), of("Mo has two sisters.", "Mo has three sisters.")
-    ('same', 'opposite')
-    >>> of("Ada likes maths.", "Ada does not like maths."), of("Ada likes maths.", "Ada has a dog.")
-    ('opposite', 'other')
+    (True, False)
     """
     if one.folded == other.folded:
-        return Likeness.SAME
+        return True
     cosine = float(one.vector @ other.vector)
     shared = min(_weight_shared(one.content, other.content, 0.0), _weight_shared(other.content, one.content, 0.0))
-    if cosine < ALIKE and shared < ALIKE_WORDS:
-        return Likeness.OTHER
-    if _part(one, other):
-        return Likeness.OPPOSITE
-    return Likeness.SAME if cosine >= TWINS or (cosine >= ALIKE and shared >= ALIKE_WORDS) else Likeness.OTHER
+    near = cosine >= TWINS or (cosine >= ALIKE and shared >= ALIKE_WORDS)
+    return near and not _part(one, other)
 
 
 def _part(one: Compared, other: Compared) -> bool:

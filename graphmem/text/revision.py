@@ -5,20 +5,17 @@ two values of one attribute, and what is shown at work.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
-import numpy as np
-
-from graphmem.model import SHOWN_AT_WORK, Aspect, PairClass, Vector
+from graphmem.model import SHOWN_AT_WORK, Aspect, Effect, MemoryKind, Vector
 from graphmem.text.chunks import leans
-from graphmem.text.contradiction import PairReading, ended_chance, load_contradiction_network
+from graphmem.text.contradiction import ENDED_FOR_SURE, PairReading, ended_chance, load_contradiction_network
 from graphmem.text.doc import ENGLISH, Doc, language_of
 from graphmem.text.lexicon import KIN, SMALL_NUMBERS, base_kin
-from graphmem.text.pairs import Compared, Likeness, likeness
+from graphmem.text.pairs import Compared, are_alike
 from graphmem.text.quantities import is_mended, stated_comparisons
 from graphmem.text.stems import stem
 
@@ -89,8 +86,8 @@ LEAST_CLASH = 0.15
 """Chance that the contradiction network then finds at least that both cannot be so at one time."""
 TOLD_ENDED, TOLD_COSINE = 0.001, 0.45
 """The same of what is told in words to have ended, of two about one matter: so near, or with two words in common."""
-DENIED, HELD_STILL = 0.7, 0.3
-"""Chance that both cannot be so from which a statement is denied, where it has ended by less than the other chance."""
+HELD_STILL = 0.3
+"""Chance of having ended, below which a statement that is soon denied has not."""
 SHORT_MESSAGE = 3
 """Sentences of a message that is asked about beside each of its statements."""
 JOINTS = (" and ", " but ", "; ")
@@ -103,6 +100,9 @@ STILL_HELD = 0.6
 """Share of the chance that one part of a statement has ended, below which the other part is still held."""
 RATHER_ENDED = 0.5
 """Chance from which a statement has ended where something else tells so, too."""
+SAME_MATTER, OPPOSITE_FEELING = 0.5, 0.3
+"""Cosine from which two statements may be about one matter, and difference of valence from which two feelings of
+opposite sign part them."""
 CHANGE_OF_MIND = timedelta(days=60)
 """Time after which another value of what changes rarely is taken for a change."""
 _TOLD_END = re.compile(
@@ -110,7 +110,6 @@ _TOLD_END = re.compile(
     r"|postponed|put off|moved to|now on|sold|(?P<wrong>i meant|i was wrong|sorry))\b",
     re.IGNORECASE,
 )
-_NOTHING: Vector = np.zeros(1, dtype=np.float32)
 _FORGET = re.compile(
     r"(?:^|[.!?,]\s*|\b(?:please|pls|can you|could you)\s+)(?<!don't )(?<!dont )(?<!never )forget\s+"
     r"(?:that|about|what i (?:said|told you) about|everything about)\s+(?P<what>[^.!?]{3,160})",
@@ -224,56 +223,52 @@ def _filled_slot(slot: str, found: re.Match[str]) -> str:
     return slot.replace("{a}", attribute)
 
 
-class Effect(StrEnum):
-    """Effect of a new statement on an older one."""
+@dataclass(frozen=True)
+class PairVerdict:
+    """PairVerdict on what a new statement does to an older one.
 
-    NONE = "none"
-    SAME = "same"
-    REFINES = "refines"
-    ENDS = "ends"
-    CORRECTS = "corrects"
-    OUTDATES = "outdates"
-    CONTRADICTS = "contradicts"
-
-
-class Judgement(NamedTuple):
-    """Effect of a new statement on an older one; `chance` of an end that networks alone find, else 1."""
-
-    effect: Effect
-    chance: float = 1.0
-
-
-NO_EFFECT = Judgement(Effect.NONE)
-
-
-def holds_several(content: str) -> bool:
-    """Return whether a memory's content is several sentences, such as a whole message that was observed.
-
-    Examples
-    --------
-    >>> holds_several("I sold the Honda."), holds_several("That was great! I sold the Honda.")
-    (False, True)
+    effect : None where it does nothing to it
+    chance : 0..1, of what networks alone find, else 1
+    reason : in a sentence
     """
-    return len(Doc(content).sentences) > 1
+
+    effect: Effect | None = None
+    chance: float = 1.0
+    reason: str = ""
+
+    @property
+    def ends(self) -> bool:
+        """True if the older one holds no longer, or a part of it."""
+        return self.effect in (Effect.ENDS, Effect.CORRECTS, Effect.OUTDATES, Effect.SETTLES)
+
+
+NO_EFFECT = PairVerdict()
+DENIAL = "Both cannot be so, and no word tells of a change."
+"""The reason to doubt both of two statements."""
 
 
 @dataclass(frozen=True)
-class Revisable:
+class Claim:
     """A statement as it is compared with others of the same person.
 
     content, words : the statement, and the words it comes from
     vector : embedding of the statement
-    message : the whole message, of a new one
+    slot, slot_key : the attribute of one value that it tells, and what is the same for all statements of that attribute
+    message : the whole message that it stands in
+    fresh : said to a tutor just now: the networks know such statements best
     """
 
     content: str
     words: str
     at: datetime
+    vector: Vector = field(repr=False)
+    kind: MemoryKind = MemoryKind.TRAIT
     aspect: Aspect | None = None
     slot: str | None = None
+    slot_key: str | None = None
     valence: float = 0.0
-    vector: Vector | None = field(default=None, repr=False)
     message: str = field(default="", repr=False)
+    fresh: bool = False
 
     @cached_property
     def said(self) -> Doc:
@@ -298,99 +293,134 @@ class Revisable:
     @cached_property
     def compared(self) -> Compared:
         """It as pairs are compared."""
-        return Compared(Doc(self.content), self.vector if self.vector is not None else _NOTHING, self.valence)
+        return Compared(Doc(self.content), self.vector, self.valence)
+
+    @cached_property
+    def sentences(self) -> int:
+        """How many sentences it has."""
+        return max(len(Doc(text).sentences) for text in (self.content, self.words))
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Its words as the networks are asked about them: alone, and with the message that they stand in."""
+        whole = self.message if len(Doc(self.message).sentences) <= SHORT_MESSAGE else ""
+        return tuple(dict.fromkeys((self.words, whole or self.words)))
+
+    def cosine(self, other: "Claim") -> float:
+        """Return the cosine of the embeddings of two statements."""
+        return float(self.vector @ other.vector)
+
+    def fills_slot_of(self, other: "Claim") -> bool:
+        """Return whether both tell the same attribute."""
+        return self.slot_key is not None and self.slot_key == other.slot_key
 
 
-def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
-    """Return the effect of a new statement on an older one of the same person (`judgement`)."""
-    return judgement(new, old, cosine).effect
-
-
-def judgement(new: Revisable, old: Revisable, cosine: float, *, networks: bool = True) -> Judgement:
-    """Return the effect of a new statement on an older one of the same person, and how sure it is.
+def pair_verdict(new: Claim, old: Claim) -> PairVerdict:
+    """Return what a new statement does to an older one of the same person.
 
     Parameters
     ----------
-    new, old : Revisable, the older one still held true
-    cosine : float, of their embeddings
-    networks : False where they know nothing of such statements
+    new, old : Claim, the older one still held true
 
     Returns
     -------
-    Judgement; the older one is closed where it is ended, marked where only one of two statements joined in it is; where
-    the newer one denies it without telling of a change, and soon, neither can be believed over the other
+    PairVerdict; the older one is closed where it is ended, marked where only one of two statements joined in it is;
+    where the newer one denies it without telling of a change, neither can be believed over the other
 
     Source: spec 7, 12.
     """
-    if _is_work(new) or _is_work(old):
-        return Judgement(_at_work(new, old, cosine))
-    if new.compared.folded == old.compared.folded:
-        return Judgement(Effect.SAME)
-    if new.slot is not None and new.slot == old.slot and new.values != old.values:
-        return Judgement(_of_one_slot(new, old))
-    found = surely_ended(new, old) if networks else NO_EFFECT
-    if found is NO_EFFECT and _twins(new, old, cosine):
-        return Judgement(Effect.REFINES if _says_more(new, old) else Effect.SAME)
+    if not SHOWN_AT_WORK.isdisjoint((new.aspect, old.aspect)):
+        return _at_work(new, old)
+    if new.fills_slot_of(old) and new.values != old.values:
+        return _of_one_slot(new, old)
+    found = NO_EFFECT if new.compared.folded == old.compared.folded else _by_networks(new, old)
+    if found is NO_EFFECT and repeats(new, old):
+        more = old.stems < new.stems and len(new.stems) >= len(old.stems) + 2
+        return PairVerdict(Effect.REFINES if more else Effect.SAME)
     return found
 
 
-def surely_ended(new: Revisable, old: Revisable) -> Judgement:
-    """Return whether the networks that read both find that a new statement ends or denies an older one.
+def repeats(new: Claim, old: Claim) -> bool:
+    """Return whether two statements say the same: they share most words, nothing parts them or is named anew."""
+    if new.compared.folded == old.compared.folded:
+        return True
+    if not new.names <= old.names | old.stems:
+        return False
+    shared = len(new.stems & old.stems) / max(1, min(len(new.stems), len(old.stems)))
+    near = any(new.cosine(old) >= least and shared >= words for least, words in TWINS_FROM)
+    return near and are_alike(new.compared, old.compared)
 
-    Parameters
-    ----------
-    new, old : Revisable, the older one still held true
+
+def may_clash(new: Claim, old: Claim) -> bool:
+    """Return whether two statements may deny each other: of one matter, with other numbers, names, denials, feelings.
+
+    Source: spec 12 (only memories that could replace each other are compared).
     """
-    long = any(len(Doc(each.content).sentences) > FEW_SENTENCES for each in (new, old))
-    if long or old.at >= new.at or new.words == old.words:
-        return NO_EFFECT
-    nearness = 1.0 if new.vector is None or old.vector is None else float(new.vector @ old.vector)
-    shared = not new.stems.isdisjoint(old.stems)
+    apart = None not in (new.slot_key, old.slot_key) and new.slot_key != old.slot_key
+    # Read together several statements seem to contradict a lot.
+    several = max(new.sentences, old.sentences) > 1
+    if apart or several or (new.aspect, old.aspect) != (None, None) or new.cosine(old) < SAME_MATTER:
+        return False
+    if new.valence * old.valence < 0 and abs(new.valence - old.valence) > OPPOSITE_FEELING:
+        return True
+    parts = ((each.names, each.said.numbers, each.said.negates) for each in (new, old))
+    return next(parts) != next(parts)
+
+
+def _by_networks(new: Claim, old: Claim) -> PairVerdict:
+    """Return what the networks that read both find: that the older one has ended, or is denied."""
+    cosine, shared = new.cosine(old), new.stems & old.stems
     # Of a step of a sum, or of another language, the networks know nothing (spec 7).
     sum_or_foreign = 2 * len(new.said.numbers) >= len(new.said.words) or language_of(new.words) != ENGLISH
-    if sum_or_foreign or not (shared or nearness >= ENDED_COSINE):
+    long = max(new.sentences, old.sentences) > FEW_SENTENCES
+    unknown = sum_or_foreign or long or old.at >= new.at or new.words == old.words
+    if unknown or not (shared or cosine >= ENDED_COSINE):
         return NO_EFFECT
+    known = new.fresh and not new.kind is old.kind is MemoryKind.CONCEPT
     chance = ending_chance(new, old)
-    near = shared and (nearness >= TOLD_COSINE or len(new.stems & old.stems) > 1)
-    if chance >= TOLD_ENDED and near and _TOLD_END.search(new.words):
+    near = shared and (cosine >= TOLD_COSINE or len(shared) > 1)
+    if known and near and chance >= TOLD_ENDED and _TOLD_END.search(new.words):
         # Of two opposites "I don't love it any more" surely ends the one that it denies word by word.
         surely = not new.compared.denies or old.stems <= new.stems
-        return Judgement(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS, 1.0 if surely else chance)
-    one_matter = shared and (nearness >= OPPOSED_COSINE or not new.names.isdisjoint(old.names))
-    if chance < (DOUBTED_ENDED if one_matter else SURELY_ENDED):
+        return _ended(new, old, 1.0 if surely else chance)
+    one_matter = shared and (cosine >= OPPOSED_COSINE or not new.names.isdisjoint(old.names))
+    may_end = chance >= max(DOUBTED_ENDED if one_matter else SURELY_ENDED, 0.0 if known else RATHER_ENDED)
+    if not (may_end or may_clash(new, old)):
         return NO_EFFECT
-    readings = load_contradiction_network().read([(old.words, text) for text in _asked_words(new)])
-    if any(map(_denies, readings)) and new.at - old.at < CHANGE_OF_MIND:
-        return Judgement(Effect.CONTRADICTS)
+    readings = load_contradiction_network().read([(old.words, text) for text in new.asked])
+    denied = max((each.opposed for each in readings if each.denies), default=0.0)
+    still = any(each.denies and each.ended < HELD_STILL for each in readings) and new.at - old.at < CHANGE_OF_MIND
+    if may_end and not still and _is_over(new, old, chance, readings, known=known):
+        return _ended(new, old, chance)
+    return PairVerdict(Effect.CONTRADICTS, denied, DENIAL) if denied else NO_EFFECT
+
+
+def _is_over(new: Claim, old: Claim, chance: float, readings: Sequence[PairReading], *, known: bool) -> bool:
+    """Return whether the contradiction network agrees that a statement has ended, which another finds by a chance."""
+    ended = max(each.ended for each in readings)
+    if not known:
+        return ended >= ENDED_FOR_SURE
+    if chance < SURELY_ENDED:
+        return ended >= OPPOSED_ENDED or chance + ended >= TOGETHER_ENDED
     # What is only said again, with more to it, is taken for an end by one of the networks; but a plan is carried out.
     done = old.aspect is Aspect.PLAN and new.aspect is not Aspect.PLAN
-    agreed = done or max(each.clash for each in readings) >= LEAST_CLASH
-    ended = max(each.ended for each in readings)
-    if not (agreed if chance >= SURELY_ENDED else ended >= OPPOSED_ENDED or chance + ended >= TOGETHER_ENDED):
-        return NO_EFFECT
-    return Judgement(Effect.OUTDATES if _outdates(new, old) else Effect.ENDS, chance)
+    return done or max(each.clash for each in readings) >= LEAST_CLASH
 
 
-def _denies(reading: PairReading) -> bool:
-    opposed = reading.likely is PairClass.TRUE_CONTRADICTION and reading.opposed >= DENIED
-    return opposed and reading.ended < HELD_STILL
+def _ended(new: Claim, old: Claim, chance: float) -> PairVerdict:
+    effect = Effect.OUTDATES if _outdates(new, old) else Effect.ENDS
+    return PairVerdict(effect, chance, "What was so is otherwise by now.")
 
 
-def ending_chance(new: Revisable, old: Revisable) -> float:
+def ending_chance(new: Claim, old: Claim) -> float:
     """Return the chance that an older statement has ended, by the new one's words or its message, if that is short.
 
     Own words are compared, which the network knows far better than what was made of them.
     """
-    return max(ended_chance(text, old.words) for text in _asked_words(new))
+    return max(ended_chance(text, old.words) for text in new.asked)
 
 
-def _asked_words(new: Revisable) -> tuple[str, ...]:
-    """A statement's words as the networks are asked about them: alone, and with the message that they stand in."""
-    whole = new.message if len(Doc(new.message).sentences) <= SHORT_MESSAGE else ""
-    return tuple(dict.fromkeys((new.words, whole or new.words)))
-
-
-def _outdates(new: Revisable, old: Revisable) -> bool:
+def _outdates(new: Claim, old: Claim) -> bool:
     """True if only one of two statements that an older one joins has ended; what leans on the first ends with it."""
     for parts in (old.words.split(joint, 1) for joint in JOINTS if joint in old.words):
         if min(len(part.split()) for part in parts) < PART_WORDS:
@@ -416,62 +446,30 @@ def may_take_back(text: str) -> bool:
     return _TOLD_END.search(text) is not None or any(each.holds for each in stated_comparisons(text))
 
 
-def takes_back(new: Revisable, old: Revisable, cosine: float) -> bool:
-    """Return whether a message overcomes a misconception, or ends an older belief.
-
-    Another value of one attribute (a new favourite) takes back nothing.
-
-    Parameters
-    ----------
-    new, old : Revisable, the older one a belief that is still held true
-    cosine : float, of their embeddings
-
-    Source: spec 5.
-    """
-    if old.aspect is Aspect.MISCONCEPTION:
-        return is_mended(old.words, new.words)
-    another_value = new.slot is not None and new.slot == old.slot
-    return old.aspect is None and not another_value and effect(new, old, cosine) is Effect.ENDS
+def _at_work(new: Claim, old: Claim) -> PairVerdict:
+    """Return the effect of what is shown at work: understanding overcomes a misconception of the lesson or matter."""
+    soon, cosine = abs(new.at - old.at) <= SAME_TALK, new.cosine(old)
+    if old.aspect is Aspect.MISCONCEPTION and new.aspect is not Aspect.MISCONCEPTION:
+        same_matter = soon or (cosine >= OVERCOME and not new.stems.isdisjoint(old.stems))
+        understood = new.aspect is Aspect.UNDERSTANDING and same_matter
+        over = understood or is_mended(old.words, new.words)
+        return PairVerdict(Effect.ENDS, reason="The wrong idea is overcome.") if over else NO_EFFECT
+    again = new.aspect is old.aspect and ((soon and cosine >= REPEATED) or repeats(new, old))
+    return PairVerdict(Effect.SAME) if again else NO_EFFECT
 
 
-def _at_work(new: Revisable, old: Revisable, cosine: float) -> Effect:
-    """The effect of what is shown at work: understanding overcomes a misconception of the lesson or the matter."""
-    soon = abs(new.at - old.at) <= SAME_TALK
-    if new.aspect is Aspect.UNDERSTANDING and old.aspect is Aspect.MISCONCEPTION:
-        same_matter = cosine >= OVERCOME and not new.stems.isdisjoint(old.stems)
-        return Effect.ENDS if soon or same_matter or is_mended(old.words, new.words) else Effect.NONE
-    again = new.aspect is old.aspect and ((soon and cosine >= REPEATED) or _twins(new, old, cosine))
-    return Effect.SAME if again else Effect.NONE
-
-
-def _is_work(told: Revisable) -> bool:
-    return told.aspect in SHOWN_AT_WORK
-
-
-def _of_one_slot(new: Revisable, old: Revisable) -> Effect:
-    """The effect of another value of an attribute that has one at a time."""
-    assert new.slot is not None  # callers only
+def _of_one_slot(new: Claim, old: Claim) -> PairVerdict:
+    """Return the effect of another value of an attribute that has one at a time."""
     told = _TOLD_END.search(new.words)
     if told is not None and told["wrong"]:
-        return Effect.CORRECTS
-    if not changes_rarely(new.slot) or abs(new.at - old.at) >= CHANGE_OF_MIND:
-        return Effect.ENDS
+        return PairVerdict(Effect.CORRECTS, reason="The student put it right.")
+    change = PairVerdict(Effect.ENDS, reason="The attribute has another value by now.")
+    rarely = new.slot is None or changes_rarely(new.slot)
+    if not rarely or abs(new.at - old.at) >= CHANGE_OF_MIND:
+        return change
     (reading,) = load_contradiction_network().read([(old.words, new.words)])
     ended = max(reading.ended, ending_chance(new, old))
-    return Effect.ENDS if ended >= RATHER_ENDED else Effect.CONTRADICTS
-
-
-def _twins(new: Revisable, old: Revisable, cosine: float) -> bool:
-    """Two statements that say the same: nothing parts them, they share most words, the new one has no new name."""
-    if not new.names <= old.names | old.stems:
-        return False
-    shared = len(new.stems & old.stems) / max(1, min(len(new.stems), len(old.stems)))
-    near = any(cosine >= least and shared >= words for least, words in TWINS_FROM)
-    return near and likeness(new.compared, old.compared) is Likeness.SAME
-
-
-def _says_more(new: Revisable, old: Revisable) -> bool:
-    return old.stems < new.stems and len(new.stems) >= len(old.stems) + 2
+    return change if ended >= RATHER_ENDED else PairVerdict(Effect.CONTRADICTS, reason=DENIAL)
 
 
 def retractions(text: str) -> tuple[str | None, ...]:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from graphmem.app import Graphmem
+from graphmem.flows import uncertainty_plan
 from graphmem.flows.context import context
 from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.memories import find_memory
@@ -56,10 +57,10 @@ class Talk:
 @pytest.fixture
 async def talk(gm: Graphmem, ann: Pupil) -> Talk:
     """A talk in which two statements deny each other, which is noticed only when they are kept."""
-    found = Talk(judged_by(gm, Judging(COMPATIBLE)), ann)
-    for text in (LIKES, "My sister Ada sails.", HATES):
-        await found.says(text)
-    found.gm = gm
+    found = Talk(gm, ann)
+    with judged_by(Judging(COMPATIBLE), uncertainty_plan):
+        for text in (LIKES, "My sister Ada sails.", HATES):
+            await found.says(text)
     return found
 
 

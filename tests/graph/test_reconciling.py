@@ -8,10 +8,11 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.flows.uncertainty import list_uncertainties, reconcile
 from graphmem.jobs.sessions import close_session
-from graphmem.model import Classify, DetectionContext, Memory, PairClass, PairVerdict, Reliability
+from graphmem.model import DetectionContext, Effect, Memory, Reliability
+from graphmem.text.revision import PairVerdict
 from tests.conftest import Enrol, Pupil, another_replica
 from tests.support.client import Client
-from tests.support.minds import ScriptedMind
+from tests.support.doubting import COMPATIBLE, Judging, judged_by
 from tests.support.remembering import again_open, held, told
 
 CLASH = ("I have never been on a plane in my life.", "I flew to Oslo by plane when I was six.")
@@ -19,13 +20,10 @@ OTHERS = ("My aunt Zelda tames ravens.", "I play the violin in the school orches
 
 
 async def told_unnoticed(gm: Graphmem, pupil: Pupil, *texts: str) -> None:
-    """Turns and their memories, with a mind that finds that everything can be so: only a cycle may notice."""
+    """Turns and their memories, while everything is found to be compatible: only a cycle may notice."""
 
-    async def compatible(question: Classify) -> tuple[PairVerdict, ...]:
-        return tuple(PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0, 0.0) for _ in question.pairs)
-
-    mind = ScriptedMind(gm.offline, {Classify: compatible})
-    await told(replace(gm, offline=mind, mind=mind), pupil, *texts)
+    with judged_by(Judging(COMPATIBLE)):
+        await told(gm, pupil, *texts)
     assert await list_uncertainties(another_replica(gm), pupil.who, pupil.session) == []
     assert {m.reliability for m in await held(another_replica(gm), pupil.session)} == {Reliability.RELIABLE}
 
@@ -50,27 +48,21 @@ async def test_a_cycle_notices_what_cannot_both_be_so(gm: Graphmem, ann: Pupil) 
 
 
 @pytest.mark.parametrize("again", ["I have a dog called Bello.", "I've got a dog called Bello."])
-async def test_what_was_wrongly_retired_holds_when_it_is_said_again(
-    gm: Graphmem, ann: Pupil, again: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Both networks take a second dog for the end of the first.
-    monkeypatch.setattr("graphmem.flows.uncertainty_plan.ended_chance", lambda new, old: 0.9)
-
-    async def changed(question: Classify) -> tuple[PairVerdict, ...]:
-        return tuple(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95, 0.9) for _ in question.pairs)
-
+async def test_what_was_wrongly_retired_holds_when_it_is_said_again(gm: Graphmem, ann: Pupil, again: str) -> None:
     async def dogs() -> list[Reliability]:
         found = await held(another_replica(gm), ann.session)
         return [m.reliability for m in found if "Bello" in m.words]
 
-    mind = ScriptedMind(gm.offline, {Classify: changed})
-    hasty = replace(gm, offline=mind, mind=mind)
+    # Both networks take a second dog for the end of the first.
+    ends = Judging(PairVerdict(Effect.ENDS, 0.9))
     await told_unnoticed(gm, ann, "I have a dog called Bello.", "I have a dog called Rex.")
-    await reconcile(hasty, ann.session, by_hand=True)
+    with judged_by(ends):
+        await reconcile(gm, ann.session, by_hand=True)
     assert await dogs() == [Reliability.SUPERSEDED]
     await told(gm, ann, again)
     assert await dogs() == [Reliability.RELIABLE]
-    await reconcile(hasty, ann.session, by_hand=True)
+    with judged_by(ends):
+        await reconcile(gm, ann.session, by_hand=True)
     assert await dogs() == [Reliability.RELIABLE]
 
 

@@ -1,16 +1,18 @@
 """Students with memories that are in doubt."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from types import ModuleType
+
+import pytest
 
 from graphmem.app import Graphmem
+from graphmem.flows import formation_plan, uncertainty_plan
 from graphmem.flows.session_cache import memories_now, open_memories
 from graphmem.model import (
-    Classify,
     DetectionContext,
     Memory,
-    PairClass,
-    PairVerdict,
     Reliability,
     Session,
     Severity,
@@ -19,11 +21,9 @@ from graphmem.model import (
 )
 from graphmem.store.changes import Changes, Update, write
 from graphmem.store.uncertainties import Recorded
-from tests.conftest import another_replica
-from tests.support.minds import ScriptedMind
+from graphmem.text.revision import Claim, PairVerdict
 
-COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0, 0.0)
-Verdicts = tuple[PairVerdict, ...]
+COMPATIBLE = PairVerdict()
 
 
 def doubt(a: Memory, b: Memory | None, **changes: object) -> Uncertainty:
@@ -56,18 +56,21 @@ async def doubted(gm: Graphmem, session: Session, a: Memory, b: Memory | None, *
 
 
 class Judging:
-    """Answers every pair with one verdict, and notes what it was asked."""
+    """Judges every pair alike in place of the networks, and notes the words that it was asked about."""
 
     def __init__(self, verdict: PairVerdict) -> None:
         self.verdict = verdict
         self.asked: list[tuple[str, str]] = []
 
-    async def __call__(self, question: Classify) -> Verdicts:
-        self.asked += [(pair.old, pair.new) for pair in question.pairs]
-        return tuple(self.verdict for _ in question.pairs)
+    def __call__(self, new: Claim, old: Claim) -> PairVerdict:
+        self.asked.append((old.words, new.words))
+        return self.verdict
 
 
-def judged_by(gm: Graphmem, judge: Callable[[Classify], Awaitable[Verdicts]]) -> Graphmem:
-    """A replica whose pairs are judged by a test's own rule."""
-    offline = ScriptedMind(gm.offline, {Classify: judge})
-    return another_replica(gm, offline=offline, mind=offline)
+@contextmanager
+def judged_by(judge: Callable[[Claim, Claim], PairVerdict], *places: ModuleType) -> Iterator[None]:
+    """Judge pairs by a test's own rule: in turns and cycles (`uncertainty_plan`), or where memories are formed."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place in places or (uncertainty_plan, formation_plan):
+            patch.setattr(place, "pair_verdict", judge)
+        yield

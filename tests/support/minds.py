@@ -21,6 +21,7 @@ class ScriptedMind:
         self.name = name or behind.name
         self.seconds = 20.0 if slow else 0.0
         self.together = 1
+        self.links = behind.links
         self._behind = behind
         self._script = script
 

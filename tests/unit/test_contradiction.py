@@ -35,7 +35,7 @@ def test_what_is_only_said_again_is_compatible() -> None:
 def test_numbers_become_chances() -> None:
     reading = read_answers(np.array([0, 9, 0, 0, 0, 9, -9], np.float32))
     assert reading.likely is PairClass.TRUE_CONTRADICTION
-    assert (round(reading.chance, 2), round(reading.ended, 2), round(reading.clash, 2)) == (1.0, 1.0, 0.0)
+    assert (reading.denies, round(reading.ended, 2), round(reading.clash, 2)) == (True, 1.0, 0.0)
 
 
 def test_features_are_bounded_however_long_a_text_is() -> None:

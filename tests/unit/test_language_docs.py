@@ -12,10 +12,10 @@ from graphmem.model import (
     Companion,
     Conversation,
     EdgeType,
+    Effect,
     Heard,
     KnownItem,
     LedgerCategory,
-    LinkKind,
     Message,
     Mismatch,
     Prediction,
@@ -84,10 +84,10 @@ def test_the_answers_of_the_page_are_read_as_it_says() -> None:
     notes = notes_of_answer(MemoryOutput.model_validate_json(shown[5]), NOTED)
     (exam, board), (hints,) = notes.of
     assert exam.statement == "Nia's exam is on 2026-01-14."
-    assert [(link.kind, link.known) for link in exam.links] == [(LinkKind.ENDS, "m1")]
+    assert [(link.kind, link.known) for link in exam.links] == [(Effect.ENDS, "m1")]
     assert exam.due is not None
     assert exam.due.date().isoformat() == "2026-01-15"
-    assert [(link.kind, link.known) for link in board.links] == [(LinkKind.SETTLES, "l1")]
+    assert [(link.kind, link.known) for link in board.links] == [(Effect.SETTLES, "l1")]
     assert EdgeType.CAUSES not in {link.kind for link in hints.links}
     assert (hints.ledger, hints.scope) == (LedgerCategory.INSTRUCTION, Scope.STYLE)
     assert [lesson.text for _, lesson in notes.learned] == ["Nia tells her news before she starts to work."]

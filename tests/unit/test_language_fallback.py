@@ -15,7 +15,6 @@ from graphmem.llm.mind import FORMS
 from graphmem.model import (
     Answer,
     Author,
-    Classify,
     Companion,
     Conversation,
     Heard,
@@ -27,7 +26,6 @@ from graphmem.model import (
     Remember,
     Respond,
     Response,
-    StatementPair,
     Usage,
 )
 from graphmem.offline.mind import RULES
@@ -52,6 +50,7 @@ class RuleMind:
         self.name = says
         self.seconds = 20.0 if "model" in says else 0.0
         self.together = 1
+        self.links = "model" in says
         self.asked = 0
         self.closed = False
         self.error: MindError | None = None
@@ -215,11 +214,8 @@ async def test_the_stand_in_streams_only_where_nothing_was_shown(
     assert shown == (["the", "model"] if pieces else ["the", "rules", "say"])
 
 
-async def test_what_a_model_tells_with_its_notes_it_is_not_asked(mind: Fallback, model: RuleMind) -> None:
-    pair = StatementPair("a", "b")
-    model.error = away()
-    (verdict,) = (await mind.ask(Classify((pair,)))).value
-    assert (verdict.ended, verdict.opposed, model.asked) == (0.0, 0.0, 0)
+def test_what_a_model_links_no_network_is_asked_about(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
+    assert (mind.links, model.links, rules.links) == (True, True, False)
 
 
 async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
@@ -230,7 +226,7 @@ async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleM
 
 def test_every_kind_of_question_has_a_row_in_both_tables() -> None:
     kinds = set(MindQuestion.__subclasses__())
-    assert set(FORMS) | {Classify} == set(RULES) == kinds
+    assert set(FORMS) == set(RULES) == kinds
 
 
 EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["failed", "succeeded"])), max_size=40)

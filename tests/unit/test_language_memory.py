@@ -20,13 +20,13 @@ from graphmem.model import (
     Answer,
     Aspect,
     EdgeType,
+    Effect,
     Entity,
     EntityKind,
     Heard,
     KnownItem,
     LedgerCategory,
     Link,
-    LinkKind,
     MemoryKind,
     Mismatch,
     Modality,
@@ -144,11 +144,11 @@ async def test_a_note_with_a_quote_alone_is_one() -> None:
 
 
 LINKS: list[tuple[object, tuple[Link, ...]]] = [
-    (["same 1"], (Link(LinkKind.SAME, "memory-1"),)),
-    (["Refines: 1"], (Link(LinkKind.REFINES, "memory-1"),)),
-    (["ends 1", "settles 2", "ends 1"], (Link(LinkKind.ENDS, "memory-1"), Link(LinkKind.SETTLES, "ledger-1"))),
-    ("contradicts 1, causes 2", (Link(LinkKind.CONTRADICTS, "memory-1"), Link(EdgeType.CAUSES, "ledger-1"))),
-    ([{"kind": "ends", "n": "n1"}], (Link(LinkKind.ENDS, note=NotePlace(0, 0)),)),
+    (["same 1"], (Link(Effect.SAME, "memory-1"),)),
+    (["Refines: 1"], (Link(Effect.REFINES, "memory-1"),)),
+    (["ends 1", "settles 2", "ends 1"], (Link(Effect.ENDS, "memory-1"), Link(Effect.SETTLES, "ledger-1"))),
+    ("contradicts 1, causes 2", (Link(Effect.CONTRADICTS, "memory-1"), Link(EdgeType.CAUSES, "ledger-1"))),
+    ([{"kind": "ends", "n": "n1"}], (Link(Effect.ENDS, note=NotePlace(0, 0)),)),
     (["causes n1"], (Link(EdgeType.CAUSES, note=NotePlace(0, 0)),)),
 ]
 
@@ -172,7 +172,7 @@ async def test_links_reach_notes_of_earlier_messages_and_numbers_count_refused_o
         {**DOG, "quote": "I no longer skate", "statement": "The student skates no longer.", "links": ["ends n2"]},
     ]
     _, (last,) = (await asked(Remember(heard), answer(*notes))).value.of
-    assert last.links == (Link(LinkKind.ENDS, note=NotePlace(0, 0)),)
+    assert last.links == (Link(Effect.ENDS, note=NotePlace(0, 0)),)
 
 
 STANDS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.pairs import Compared, Likeness, likeness, pair_feature_names, pair_features
+from graphmem.text.pairs import Compared, are_alike, pair_feature_names, pair_features
 from graphmem.text.quantities import equal_values, quantities
 
 
@@ -65,19 +65,15 @@ def test_features_are_finite_for_any_texts(before: str, one: str, other: str) ->
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
-        ("Tobi is allergic to peanuts.", "Tobi is allergic to peanuts", Likeness.SAME),
-        ("Ada has a maths test on 12 March.", "Ada has a maths test on the 12th of March.", Likeness.SAME),
-        ("Mei hates decimals.", "Mei does not hate decimals any more.", Likeness.OPPOSITE),
-        ("The rope is 1/2 a metre long.", "The rope is 0.5 metres long.", Likeness.SAME),
-        ("$99 + $5 = $104", "$99 - $5 = $94", Likeness.OPPOSITE),
-        (
-            "Ada lives in Rome with her aunt and a cat.",
-            "Ada lives in Paris with her aunt and a cat.",
-            Likeness.OPPOSITE,
-        ),
-        ("Ada lives in Rome.", "Mo plays football on Sundays.", Likeness.OTHER),
+        ("Tobi is allergic to peanuts.", "Tobi is allergic to peanuts", True),
+        ("Ada has a maths test on 12 March.", "Ada has a maths test on the 12th of March.", True),
+        ("Mei hates decimals.", "Mei does not hate decimals any more.", False),
+        ("The rope is 1/2 a metre long.", "The rope is 0.5 metres long.", True),
+        ("$99 + $5 = $104", "$99 - $5 = $94", False),
+        ("Ada lives in Rome with her aunt and a cat.", "Ada lives in Paris with her aunt and a cat.", False),
+        ("Ada lives in Rome.", "Mo plays football on Sundays.", False),
     ],
 )
-def test_two_statements(compared, one: str, other: str, expected: Likeness) -> None:  # type: ignore[no-untyped-def]
-    assert likeness(compared(one), compared(other)) is expected
-    assert likeness(compared(other), compared(one)) is expected
+def test_two_statements(compared, one: str, other: str, expected: bool) -> None:  # type: ignore[no-untyped-def]
+    assert are_alike(compared(one), compared(other)) is expected
+    assert are_alike(compared(other), compared(one)) is expected

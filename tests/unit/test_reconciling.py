@@ -12,26 +12,26 @@ from graphmem.flows.uncertainty_plan import (
     FEWEST,
     MOST,
     MOST_PAIRS,
-    MemoryPair,
+    Rival,
     candidates,
+    claim_of,
     cycle_size,
     reconciled,
     sampled,
-    supported,
 )
 from graphmem.model import (
     Domain,
+    Effect,
     Memory,
     MemoryRole,
-    PairClass,
-    PairVerdict,
     Reliability,
     Resolution,
     UncertaintyState,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, NewEdge, Update
-from tests.support.doubting import doubt
+from graphmem.text.revision import PairVerdict
+from tests.support.doubting import Judging, doubt, judged_by
 from tests.support.memories import NOW, memory
 
 DIMENSION = 8
@@ -45,16 +45,18 @@ def index_of(memories: Sequence[Memory], vectors: Sequence[int] | None = None) -
     return index
 
 
-def read(kind: PairClass, chance: float = 0.9, ended: float = 0.1) -> PairVerdict:
-    return PairVerdict(kind, chance, ended, chance)
-
-
+ENDS, CONTRADICTS = PairVerdict(Effect.ENDS, 0.9), PairVerdict(Effect.CONTRADICTS, 0.9)
 OLD = memory("old", "I live in Rome.", timestamp=NOW - timedelta(days=9))
 NEW = memory("new", "I live in Paris.", timestamp=NOW - timedelta(days=2))
 
 
+def rival(told: Memory) -> Rival:
+    return Rival(told, claim_of(told, np.eye(DIMENSION, dtype=np.float32)[0]), None)
+
+
 def after(verdict: PairVerdict, old: Memory = OLD, new: Memory = NEW, tolerance: float = 0.5) -> Changes:
-    return Changes(3, "drift", reconciled([(MemoryPair(old, new), verdict)], NOW, tolerance))
+    with judged_by(Judging(verdict)):
+        return Changes(3, "drift", reconciled([(rival(old), rival(new))], NOW, tolerance))
 
 
 @given(st.floats(0.2, 0.8), st.integers(0, 50), st.integers(1, 60))
@@ -81,13 +83,6 @@ def test_what_was_changed_or_used_lately_comes_first() -> None:
     assert {m.id for m in sampled(index_of(memories), 0, 0.8, NOW)} >= {"used", "said again"}
 
 
-def test_two_attributes_are_not_compared() -> None:
-    home, colour = memory("a", slot_key="home"), memory("b", slot_key="favourite colour")
-    assert candidates([home], index_of([home, colour], [0, 0]), ()) == []
-    same = memory("b", slot_key="home")
-    assert len(candidates([home], index_of([home, same], [0, 0]), ())) == 1
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -99,7 +94,7 @@ def test_two_attributes_are_not_compared() -> None:
 )
 def test_only_what_could_take_anothers_place_is_compared(other: Memory) -> None:
     a = memory("a")
-    assert [p.new.id for p in candidates([a], index_of([a, memory("b")], [0, 0]), ())] == ["b"]
+    assert [new.memory.id for _, new in candidates([a], index_of([a, memory("b")], [0, 0]), ())] == ["b"]
     assert candidates([a], index_of([a, other], [0, 0]), ()) == []
     assert candidates([a], index_of([a, memory("b")], [0, 1]), ()) == []
     assert candidates([a], index_of([a, memory("b")], [0, 0]), [doubt(memory("b"), a)]) == []
@@ -108,11 +103,11 @@ def test_only_what_could_take_anothers_place_is_compared(other: Memory) -> None:
 def test_one_slot_is_compared_however_it_is_said() -> None:
     a, b = (memory(name, slot_key="home") for name in ("a", "b"))
     (pair,) = candidates([a], index_of([a, b], [0, 1]), ())
-    assert {pair.old.id, pair.new.id} == {"a", "b"}
+    assert {each.memory.id for each in pair} == {"a", "b"}
 
 
 def test_what_has_changed_is_superseded_without_a_word() -> None:
-    changes = after(read(PairClass.TEMPORAL_CHANGE, ended=0.9))
+    changes = after(ENDS)
     (recorded,) = changes.doubts
     assert (recorded.uncertainty.state, recorded.uncertainty.resolution) == (
         UncertaintyState.RESOLVED,
@@ -127,14 +122,14 @@ def test_what_has_changed_is_superseded_without_a_word() -> None:
 
 def test_what_was_said_again_since_is_not_ended() -> None:
     wrongly_ended = memory("old", timestamp=NOW - timedelta(days=9), last_reinforced_at=NOW - timedelta(days=1))
-    changes = after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), old=wrongly_ended)
+    changes = after(ENDS, old=wrongly_ended)
     assert (changes.of(Update), changes.doubts) == ((), ())
     before = memory("old", timestamp=NOW - timedelta(days=9), last_reinforced_at=NOW - timedelta(days=3))
-    assert after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), old=before).ended == ("old",)
+    assert after(ENDS, old=before).ended == ("old",)
 
 
 def test_a_contradiction_leaves_both_in_doubt() -> None:
-    changes = after(read(PairClass.TRUE_CONTRADICTION))
+    changes = after(CONTRADICTS)
     assert {update.values["reliability"] for update in changes.of(Update)} == {Reliability.CONTRADICTED}
     assert [each.uncertainty.state for each in changes.doubts] == [UncertaintyState.OPEN]
     assert changes.ended == ()
@@ -142,55 +137,30 @@ def test_a_contradiction_leaves_both_in_doubt() -> None:
 
 def test_what_was_said_outweighs_what_was_inferred() -> None:
     inferred = memory("old", role=MemoryRole.BELIEF, timestamp=NOW - timedelta(days=9))
-    changes = after(read(PairClass.TRUE_CONTRADICTION), old=inferred)
+    changes = after(CONTRADICTS, old=inferred)
     values = {update.memory_id: update.values["reliability"] for update in changes.of(Update)}
     assert values == {"old": Reliability.UNCERTAIN, "new": Reliability.RELIABLE}
-    explicit = after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), new=memory("new", role=MemoryRole.BELIEF))
+    explicit = after(ENDS, new=memory("new", role=MemoryRole.BELIEF))
     assert explicit.ended == ()
 
 
 @pytest.mark.parametrize(("tolerance", "settles"), [(0.2, False), (0.5, True), (0.8, True)])
 def test_more_than_twice_the_evidence_settles_it(tolerance: float, settles: bool) -> None:
     said_again = memory("old", reinforcement_count=3, confidence=0.54, timestamp=NOW - timedelta(days=9))
-    changes = after(read(PairClass.TRUE_CONTRADICTION), old=said_again, tolerance=tolerance)
+    changes = after(CONTRADICTS, old=said_again, tolerance=tolerance)
     assert (changes.ended == ("new",)) is settles
 
 
-@pytest.mark.parametrize(
-    "reading",
-    [
-        read(PairClass.COMPATIBLE),
-        read(PairClass.FIGURATIVE),
-        read(PairClass.CONTEXT_DEPENDENT, ended=0.9),
-        read(PairClass.TRUE_CONTRADICTION, chance=0.55),
-        read(PairClass.TEMPORAL_CHANGE, ended=0.6),
-    ],
-)
-def test_doubt_keeps_both(reading: PairVerdict) -> None:
-    changes = after(reading)
+@pytest.mark.parametrize("effect", [None, Effect.SAME, Effect.REFINES, Effect.OUTDATES])
+def test_what_neither_ends_nor_contradicts_keeps_both(effect: Effect | None) -> None:
+    changes = after(PairVerdict(effect))
     assert (changes.of(Update), changes.doubts, changes.of(NewEdge)) == ((), (), ())
 
 
 def test_no_memory_is_changed_twice() -> None:
     third = memory("third", timestamp=NOW - timedelta(days=1))
-    reading = read(PairClass.TRUE_CONTRADICTION)
-    judged = [(MemoryPair(OLD, NEW), reading), (MemoryPair(NEW, third), reading)]
-    changes = Changes(3, "drift", reconciled(judged, NOW, 0.5))
+    pairs = [(rival(OLD), rival(NEW)), (rival(NEW), rival(third))]
+    with judged_by(Judging(CONTRADICTS)):
+        changes = Changes(3, "drift", reconciled(pairs, NOW, 0.5))
     assert {update.memory_id for update in changes.of(Update)} == {"old", "new"}
     assert len(changes.doubts) == 1
-
-
-def test_a_change_needs_more_than_two_statements_about_one_matter() -> None:
-    change = read(PairClass.TEMPORAL_CHANGE, ended=0.95)
-    told = {
-        "choir": "Mo is grateful for the choir and the friends there.",
-        "sing": "Mo says that singing with friends gives them strength.",
-        "home": "Mo lives in Rome.",
-        "moved": "Mo lives in Paris.",
-    }
-    slots = {"home": "key", "moved": "key"}
-    held = {name: memory(name, text, slot_key=slots.get(name)) for name, text in told.items()}
-    added = MemoryPair(held["choir"], held["sing"]), change
-    moved = MemoryPair(held["home"], held["moved"]), change
-    clash = added[0], read(PairClass.TRUE_CONTRADICTION)
-    assert supported([added, moved, clash]) == [moved, clash]
