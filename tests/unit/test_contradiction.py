@@ -1,10 +1,12 @@
 """How two statements stand to each other, read by the network that ships, and its benchmarks."""
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from graphmem.bench import BENCHMARKS
 from graphmem.bench.understanding import contradiction_figures, measure_contradiction, measure_valence
 from graphmem.errors import InvalidInput
 from graphmem.model import PairClass
@@ -68,3 +70,8 @@ def test_clashes_are_counted() -> None:
 def test_valence_follows_what_people_felt() -> None:
     figures = measure_valence(Settings(), None)
     assert figures["pearson"] > 0.5
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_is_measured_by_the_module_of_its_row(name: str) -> None:
+    assert callable(getattr(import_module(f"graphmem.bench.{BENCHMARKS[name][0]}"), f"measure_{name}"))
