@@ -52,13 +52,14 @@ class MessageAnalysis:
     """What one run tells of a message.
 
     vector : shape (384,), the embedding by the shipped model
-    seen : shape (3 * 384,), what the heads look at of the whole message
+    seen, opening : shape (3 * 384,), what the heads look at of the whole message, and of its first sentence
     scores, snr : of the whole message
     """
 
     text: str
     vector: Vector
     seen: Vector
+    opening: Vector
     scores: HeadScores
     snr: int
     statements: tuple[StatementSpan, ...]

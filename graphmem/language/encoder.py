@@ -69,21 +69,22 @@ class EncoderNetwork:
         """
         vector, hidden, spans = self._shipped.seen_with_spans(text)
         tell(vector[0])
-        (upper,) = self._session.run(None, {"hidden": hidden})
-        lower, upper = hidden[0], upper[0]
+        lower, upper = hidden[0], self._session.run(None, {"hidden": hidden})[0][0]
         weight, bias = self._token
         answers = np.concatenate([lower, upper, token_marks(text, spans)], 1) @ weight.T + bias
         borders, kinds = np.split(answers, [len(BORDERS)], 1)
         borders[:, BORDERS.index("begin")] += self._eager
-        opens = {start for start, _ in sentence_spans(text)}
+        sentences = sentence_spans(text)
+        opens = {start for start, _ in sentences}
         parts = [self._told(spans, lower, upper, *each) for each in statement_tokens(text, spans, borders, opens)]
         together = joined_parts(text, parts, opens) if joined else [[part] for part in parts]
-        statements = [self._joined(spans, lower, upper, each) for each in together]
+        statements = tuple(self._joined(spans, lower, upper, each) for each in together)
         seen = pooled(lower, upper)
         scores = self._scored(seen)
         snr = self._snr(scores) if any(map(str.isalnum, text)) else 0
-        names = named_spans(text, spans, kinds)
-        return MessageAnalysis(text, vector[0], seen, scores, snr, tuple(statements), names)
+        first = [i for i, (start, end) in enumerate(spans) if start < end <= sentences[0][1]] if sentences else []
+        opening = pooled(lower[first], upper[first]) if first else seen
+        return MessageAnalysis(text, vector[0], seen, opening, scores, snr, statements, named_spans(text, spans, kinds))
 
     def _told(self, spans: Spans, lower: Matrix, upper: Matrix, first: int, last: int) -> StatementSpan:
         """Return what the tokens of a span tell."""
@@ -101,15 +102,14 @@ class EncoderNetwork:
     def shown(self, turn: MessageAnalysis, reply: MessageAnalysis | None) -> Vector:
         """Return the chances of `SHOWN` of a student's turn and of what the tutor said to it, where that is known."""
         weight, bias = self._shown
-        return softmax(weight @ turn_of_work(turn.seen, None if reply is None else reply.seen) + bias)
+        return softmax(weight @ turn_of_work(turn, reply) + bias)
 
     def scores_of(self, text: str, parts: Spans) -> list[HeadScores]:
         """Return the scores of spans of a message, in one run; of one beyond what is read those of the message."""
         if not parts:
             return []
         hidden, spans = self._shipped.seen_tokens(text)
-        (upper,) = self._session.run(None, {"hidden": hidden})
-        lower, upper = hidden[0], upper[0]
+        lower, upper = hidden[0], self._session.run(None, {"hidden": hidden})[0][0]
         inside = ([i for i, (a, b) in enumerate(spans) if start <= a < b <= end] for start, end in parts)
         return [self._scored(pooled(lower[own or slice(None)], upper[own or slice(None)])) for own in inside]
 
@@ -217,11 +217,10 @@ def pooled(lower: Matrix, upper: Matrix) -> Vector:
     return np.concatenate([lower.mean(0), upper.mean(0), upper.max(0)])
 
 
-def turn_of_work(turn: Vector, reply: Vector | None) -> Vector:
-    """Return what the head of `SHOWN` looks at: a turn, the reply, and whether there is one."""
-    return np.concatenate(
-        [turn, np.zeros_like(turn) if reply is None else reply, [reply is not None]], dtype=np.float32
-    )
+def turn_of_work(turn: MessageAnalysis, reply: MessageAnalysis | None) -> Vector:
+    """Return what the head of `SHOWN` looks at: a turn, the reply, how it opens, and whether there is one."""
+    told = [np.zeros(2 * len(turn.seen))] if reply is None else [reply.seen, reply.opening]
+    return np.concatenate([turn.seen, *told, [reply is not None]], dtype=np.float32)
 
 
 def token_marks(text: str, spans: Spans) -> Matrix:

@@ -10,7 +10,7 @@ from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import EncoderNetwork
 from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.model import Aspect
-from graphmem.offline.formation import SHOWN_FROM
+from graphmem.offline.formation import SHOWN_FROM, UNJUDGED_FROM
 
 from .options import WRITTEN as DATA
 from .options import lines
@@ -100,7 +100,7 @@ def shown_figures(network: EncoderNetwork) -> Figures:
     found: Figures = {"turns of work rows": len(turns)}
     for name, beside in (("", replies), (" without reply", [None] * len(turns))):
         chances = np.array([network.shown(*each)[1] for each in zip(read, beside, strict=True)])
-        told = chances >= SHOWN_FROM[Aspect.MISCONCEPTION]
+        told = chances >= (UNJUDGED_FROM if name else SHOWN_FROM[Aspect.MISCONCEPTION])
         found |= {f"misconceptions auroc{name}": auroc(list(chances), list(wrong)),
                   f"misconceptions precision{name}": float(wrong[told].mean()),
                   f"misconceptions recall{name}": float(told[wrong].mean())}  # fmt: skip

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.talks import is_held_out
+from graphmem.language.analysis import MessageAnalysis
 from graphmem.language.encoder import ENCODER_FOLDER, encoder_network, turn_of_work
 from graphmem.language.heads import MESSAGE, SHOWN
 from graphmem.text.networks import opened_weights
@@ -18,7 +19,7 @@ from .options import WRITTEN as DATA
 from .options import lines
 from .sources import TUTORING, Row
 
-STRENGTH, PLAIN_STRENGTH, SHOWN_STRENGTH = {"act": 0.03}, 0.001, 0.003
+STRENGTH, PLAIN_STRENGTH, SHOWN_STRENGTH = {"act": 0.03}, 0.001, 0.001
 """Of the weights: of heads with many rows, of the others, of what turns of work show."""
 REAL = 3.0
 """How much a turn of real talk counts, of which there are few."""
@@ -37,8 +38,8 @@ def refit(rows: Sequence[Row], head: str) -> None:
     """Fit one head on the rows that have one label of it and are not held out, and write it."""
     own = [row for row in rows if not row.held and isinstance(row.labels.get(head), int | float)]
     weights = [REAL if row.origin in ("tiage_train", *TUTORING) else 1.0 for row in own]
-    weight, bias = fitted(np.stack([seen(row.text) for row in own]), [row.labels[head] for row in own], weights,
-                          STRENGTH.get(head, PLAIN_STRENGTH), len(MESSAGE.heads[head].labels))  # fmt: skip
+    x, labels = np.stack([encoder_network().analyse(row.text).seen for row in own]), [row.labels[head] for row in own]
+    weight, bias = fitted(x, labels, weights, STRENGTH.get(head, PLAIN_STRENGTH), len(MESSAGE.heads[head].labels))
     arrays, place = _arrays(), MESSAGE.places[head]
     arrays["message"][place], arrays["message_bias"][place] = weight, bias
     _write(arrays)
@@ -47,23 +48,24 @@ def refit(rows: Sequence[Row], head: str) -> None:
 def refit_shown(rows: Sequence[Row]) -> None:
     """Fit the head of `SHOWN`, on turns of work with and without the reply, and on ordinary talk; write it."""
     turns = [each for each in lines(DATA / "turns_of_work.jsonl") if not is_held_out(each["dialogue"])]
-    replies = [seen(each["reply"]) if each["reply"].strip() else None for each in turns]
+    read = encoder_network().analyse
+    replies = [read(each["reply"]) if each["reply"].strip() else None for each in turns]
     features, labels, weights = list[Array](), list[int](), list[float]()
 
-    def add(turn: Array, reply: Array | None, label: int, weight: float = 1.0) -> None:
+    def add(turn: MessageAnalysis, reply: MessageAnalysis | None, label: int, weight: float = 1.0) -> None:
         features.append(turn_of_work(turn, reply))
         labels.append(label)
         weights.append(weight)
 
     for each, reply in zip(turns, replies, strict=True):
-        turn = seen(each["text"])
+        turn = read(each["text"])
         add(turn, reply, OF_WORK[each["shown"]])
         if reply is not None:
             add(turn, None, OF_WORK[each["shown"]], ALONE)
     rng = random.Random(0)
     ordinary = [row for row in rows if not row.held and row.origin in NO_WORK]
     for i, row in enumerate(rng.sample(ordinary, min(ORDINARY, len(ordinary)))):
-        add(seen(row.text), rng.choice(replies) if i % 2 else None, 0)
+        add(read(row.text), rng.choice(replies) if i % 2 else None, 0)
     weight, bias = fitted(np.stack(features), labels, weights, SHOWN_STRENGTH, len(SHOWN))
     _write({**_arrays(), "shown": weight, "shown_bias": bias})
 
@@ -79,11 +81,6 @@ def fitted(
     weight, bias = np.zeros((count, x.shape[1]), np.float32), np.full(count, UNSEEN, np.float32)
     weight[model.classes_], bias[model.classes_] = model.coef_ / scale, model.intercept_
     return weight, bias
-
-
-def seen(text: str) -> Array:
-    """Return what the heads look at of a text."""
-    return encoder_network().analyse(text).seen
 
 
 def _arrays() -> dict[str, NDArray[Any]]:

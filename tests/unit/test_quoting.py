@@ -11,6 +11,7 @@ from graphmem.offline.formation import Extraction, extract
 from graphmem.text.normalize import cleaned
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+NOT_YET = "Not quite. What does the bottom number count?"
 
 
 def quoted(text: str, **more: object) -> Extraction:
@@ -56,7 +57,17 @@ def test_foreign_text_is_quoted_whole_without_slot(text: str) -> None:
     [
         ("1/9 is bigger than 1/5 because 9 is bigger than 5", {}, Aspect.MISCONCEPTION),
         ("so 12 x 4 = 46 apples are left", {"task": "How many apples are left?"}, Aspect.MISCONCEPTION),
-        ("i just added the denominators", {"task": "1/2 + 1/3?", "reply": "Not quite."}, Aspect.MISCONCEPTION),
+        ("i just added the denominators", {"task": "1/2 + 1/3?", "reply": NOT_YET}, Aspect.MISCONCEPTION),
+        (
+            "2 and -1 are the roots because both make it zero",
+            {"task": "Solve x^2 - x - 2 = 0", "reply": "Yes, that's exactly it. Now, how might you check their sum?"},
+            None,
+        ),
+        (
+            "the plant eats the soil so it gets heavier",
+            {"task": "Where does a tree get its mass from?", "reply": "Good thinking! But is the pot any lighter?"},
+            Aspect.MISCONCEPTION,
+        ),
         ("12", {"task": "How many apples are left?"}, None),
         ("my cat is called Minka", {}, None),
     ],
