@@ -21,8 +21,8 @@ import numpy as np
 from graphmem.bench import Figures
 from graphmem.bench.talks import parsed_rows, read_rows, untouched
 from graphmem.errors import InvalidInput
+from graphmem.language.analysis import MessageAnalysis
 from graphmem.language.encoder import read_now
-from graphmem.language.heads import HeadScores
 from graphmem.model import ACUTE, ConcernKind, Danger, FalseAlarm
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
@@ -82,9 +82,9 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     lookalike = ~danger & ~talk
     if not danger.any() or not lookalike.any():
         raise InvalidInput(f"{place} holds no new message of danger, or no new harmless one.")
-    known_scores = {each.text: each.scores for each in read_now([row.text for row in rows])}
+    known = {each.text: each for each in read_now([row.text for row in rows])}
     start = process_time()
-    found = [find_danger(row.text, known=known_scores) for row in rows]
+    found = [find_danger(row.text, known=known) for row in rows]
     seconds = process_time() - start
     raised = np.array([each is not None for each in found])
     signs = np.array([danger_sign(row.text) is not None for row in rows])
@@ -144,11 +144,11 @@ class Detector:
     """Finds danger, caching the encoder's outputs: the talk around a danger is the same for all."""
 
     def __init__(self) -> None:
-        self._known: dict[str, HeadScores] = {}
+        self._known: dict[str, MessageAnalysis] = {}
 
     def find(self, text: str, asked: str = "") -> Danger | None:
         unread = [part.text for part in passages(text, asked) if part.is_read and part.text not in self._known]
-        self._known |= {each.text: each.scores for each in read_now(unread)}
+        self._known |= {each.text: each for each in read_now(unread)}
         return find_danger(text, asked, self._known)
 
     def share(self, texts: Iterable[str]) -> float:

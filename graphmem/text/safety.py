@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from graphmem.errors import SetupError
-from graphmem.language.analysis import danger_odds
+from graphmem.language.analysis import MessageAnalysis, danger_odds
 from graphmem.language.encoder import read_now
 from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.maths.chances import logistic, softmax
@@ -140,14 +140,10 @@ def told_with_question(asked: str, answer: str) -> Answered | None:
     found, said = _ASKS.match(question), plain(answer)
     if not question.rstrip().endswith("?") or found is None or not said.strip():
         return None
-    if _YES.match(said):
-        denied = False
-    elif _NO.match(said):
-        denied = True
-    elif _NO_ANSWER.match(said) or len(said.split()) > MOST_ANSWER_WORDS:
+    agreed = _YES.match(said) is not None
+    denied = not agreed and _NO.match(said) is not None
+    if not (agreed or denied) and (_NO_ANSWER.match(said) or len(said.split()) > MOST_ANSWER_WORDS):
         return None
-    else:
-        denied = False
     statement = _stated(found, denied)
     if statement is None:
         return None
@@ -333,7 +329,8 @@ class SafetyPassage:
 class DangerModel:
     """How it is told whether a message is danger; `load_danger_model` gives it.
 
-    suspected : the encoder's log odds of danger from which on the network reads a message, which takes longer
+    suspected : the encoder's log odds of danger of a message or a statement in it, from which on the network reads it,
+        which takes longer
     encoder, network, bias : the parts of both log odds in the score, and what is added
     threshold : score from which on a message raises a concern
     sure : score from which on a concern stands in every context
@@ -352,12 +349,12 @@ class DangerModel:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
         return self.encoder * danger_odds(scores) + self.network * read.logit + self.bias
 
-    def judged(self, passage: SafetyPassage, scores: HeadScores | None, margin: float = 0.0) -> Danger | None:
+    def judged(self, passage: SafetyPassage, told: MessageAnalysis | None, margin: float = 0.0) -> Danger | None:
         """The danger that a passage tells of, by so much more than the threshold; None where it tells of none."""
-        sign = danger_sign(passage.text)
+        sign, scores = danger_sign(passage.text), None if told is None else told.scores
         if scores is None and not passage.is_foreign:
             return None if sign is None else Danger(sign.kind, sign.urgency, sign=True)
-        if sign is None and scores is not None and danger_odds(scores) < self.suspected:
+        if sign is None and told is not None and most_danger_odds(told) < self.suspected:
             return None
         read = read_danger(passage.text, LANGUAGES_FOLDER if scores is None else ENGLISH_FOLDER)
         score, least = (read.logit, self.foreign) if scores is None else (self.score(scores, read), self.threshold)
@@ -477,7 +474,12 @@ def _cut(text: str, start: int, end: int) -> list[SentenceSpan]:
     return [*found, (start, end)]
 
 
-def gravest(parts: Sequence[SafetyPassage], known: Mapping[str, HeadScores]) -> Danger | None:
+def most_danger_odds(told: MessageAnalysis) -> float:
+    """The encoder's log odds of danger of a text, or of the statement in it that has most: beside talk it has less."""
+    return max(map(danger_odds, (told.scores, *(each.scores for each in told.statements))))
+
+
+def gravest(parts: Sequence[SafetyPassage], known: Mapping[str, MessageAnalysis]) -> Danger | None:
     """The gravest danger that the passages of a message tell of; None where they tell of none.
 
     Parameters
@@ -486,14 +488,14 @@ def gravest(parts: Sequence[SafetyPassage], known: Mapping[str, HeadScores]) -> 
     known : what the encoder tells of texts, as far as it has read them already
     """
     model = load_danger_model()
-    unread = [part.text for part in parts if part.is_read and part.text not in known]
-    scores = {**known, **{each.text: each.scores for each in read_now(unread)}} if unread else known
+    unread = read_now([part.text for part in parts if part.is_read and part.text not in known])
+    told = {**known, **{each.text: each for each in unread}}
     margin = math.log(max(1.0, len(parts) / FREE_PASSAGES))
-    found = (model.judged(part, scores[part.text] if part.is_read else None, margin) for part in parts)
+    found = (model.judged(part, told[part.text] if part.is_read else None, margin) for part in parts)
     return max((each for each in found if each), key=lambda d: (d.urgency, d.sign, d.sure, d.probability), default=None)
 
 
-def find_danger(text: str, asked: str = "", known: Mapping[str, HeadScores] | None = None) -> Danger | None:
+def find_danger(text: str, asked: str = "", known: Mapping[str, MessageAnalysis] | None = None) -> Danger | None:
     """Danger that a message tells of, found at once and on this thread; None where it tells of none.
 
     Parameters
