@@ -426,7 +426,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         reading = await attempt.reading
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
-        danger, false_alarm = await _heard_danger(message.text, reading.scores, asked, held.state.false_alarms)
+        danger, false_alarm = await _heard_danger(message.text, reading, asked, held.state.false_alarms)
         # Nothing is contradicted by a message that tells of danger.
         noticing = detected(gm, session, message, reading, held.state.turns + 1) if danger is None else None
         detecting = None if noticing is None else group.create_task(noticing)
@@ -460,13 +460,13 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
 
 
 async def _heard_danger(
-    text: str, scores: HeadScores, asked: str, alarms: Sequence[FalseAlarm]
+    text: str, reading: MessageAnalysis, asked: str, alarms: Sequence[FalseAlarm]
 ) -> tuple[Danger | None, bool]:
     """Find the danger that a student's message reports, and whether one was passed over as a known false alarm.
 
     A corrected alarm silences its own statements only, and never a plain sign of danger.
     """
-    danger = await asyncio.to_thread(find_danger, text, asked, {text: scores})
+    danger = await asyncio.to_thread(find_danger, text, asked, {text: reading})
     if danger is None or danger.sign:
         return danger, False
     rest = without_false_alarms(text, alarms)
