@@ -332,7 +332,8 @@ def _letters_joined(run: str) -> str:
     if 2 * sum(map(str.isalpha, run)) <= sum(not each.isspace() for each in run):
         return run
     gaps = [len(gap) for gap in re.findall(r"\s+", run)]
-    ends = [" " if gap > min(gaps) else "" for gap in gaps]
+    least = min(gaps)
+    ends = [" " if gap > least else "" for gap in gaps]
     made = "".join(map("".join, zip(run.split(), [*ends, ""], strict=True)))
     return made if _is_read(made) else run
 
