@@ -225,7 +225,7 @@ def _filled_slot(slot: str, found: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """PairVerdict on what a new statement does to an older one.
+    """Verdict on what a new statement does to an older one.
 
     effect : None where it does nothing to it
     chance : 0..1, of what networks alone find, else 1
