@@ -85,7 +85,7 @@ def label_of(modality: model.Modality) -> str:
 
     Examples
     --------
-    >>> label_of(Modality.EPISODIC)
+    >>> label_of(model.Modality.EPISODIC)
     'Episodic'
     """
     return modality.value.capitalize()
