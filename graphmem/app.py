@@ -21,11 +21,11 @@ from graphmem.cache import OpenMemories, SessionCache, WorldCache
 from graphmem.errors import Locked, SetupError, Unauthenticated
 from graphmem.language.analysis import MessageAnalysis
 from graphmem.language.encoder import Encoder
+from graphmem.limits import PasswordChecks, Rates
 from graphmem.llm.fallback import make_mind
 from graphmem.model import Matrix, Session, Unlocked, Who
 from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
-from graphmem.passwords import PasswordChecks, Rates
 from graphmem.ports import Embedder, Mind
 from graphmem.sealing import Argon2, new_secret, opened_token
 from graphmem.settings import Settings

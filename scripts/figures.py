@@ -31,7 +31,7 @@ def page() -> str:
     parts = [HEAD]
     for path in sorted(RUNS.glob("*.json"), key=lambda path: list(BENCHMARKS).index(path.stem)):
         kept = json.loads(path.read_text("utf-8"))
-        parts.append(_table(f"{path.stem}: {BENCHMARKS[path.stem][1]}", kept["of"], kept["result"]))
+        parts.append(_table(f"{path.stem}: {BENCHMARKS[path.stem].measures}", kept["of"], kept["result"]))
     for path in sorted(WEIGHTS.rglob("weights/*/*.json")):
         if path.name not in NOT_FIGURES:
             changed = _git("log", "-1", "--format=%cs, commit %h", "--", str(path))

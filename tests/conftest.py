@@ -16,18 +16,18 @@ import hypothesis
 import pytest
 import uvicorn
 
-from graphmem import passwords
+from graphmem import limits
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.background import Background
 from graphmem.bearer import make_token
 from graphmem.cache import SessionCache, WorldCache
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.limits import PasswordChecks
 from graphmem.local import server
 from graphmem.local.server import LocalNeo4j
 from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
-from graphmem.passwords import PasswordChecks
 from graphmem.settings import Settings
 from graphmem_api.main import make_app, server_config
 from tests.support.client import Client
@@ -49,7 +49,7 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent / "data")
 os.environ.setdefault("_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -Xms512m -Xmn200m")
 
 # Many tests try wrong passwords, on a busy machine.
-passwords.WRONG_A_MINUTE, passwords.QUEUE_SECONDS = 100_000, 60.0
+limits.WRONG_A_MINUTE, limits.QUEUE_SECONDS = 100_000, 60.0
 
 # Statements would be planned anew each time the database has grown: two fifths of what they take in tests.
 os.environ.setdefault(

@@ -1,4 +1,8 @@
-"""Limits of GraphQL documents before the rules walk them, and of responses: no hidden concept leaves (spec 11)."""
+"""Limits of GraphQL documents before the rules walk them, and of responses: no hidden concept leaves (spec 11).
+
+Recall, contexts and replies leave out what is hidden where they are made; the veil catches the rest, such as lists of
+memories, predictions and messages of errors, and whatever field is added after today.
+"""
 
 import contextlib
 from collections import Counter

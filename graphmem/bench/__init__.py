@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from graphmem.errors import InvalidInput
 from graphmem.progress import print_line, spoken
@@ -11,29 +12,35 @@ from graphmem.settings import Settings
 Figures = dict[str, float]
 
 
+class Measure(NamedTuple):
+    """A benchmark: its module, whose function `measure_NAME` takes the figures, and what they are."""
+
+    module: str
+    measures: str
+
+
 BENCHMARKS = {
-    "turn": ("turn", "latency of handleTurn beside its floor, and turns a second of 16 and 64 students"),
-    "load": ("load", "turns lost or doubled over twenty kills of API and database"),
-    "jobs": ("load", "jobs a second of one, two and four workers; jobs lost or doubled over twenty kills"),
-    "recall": (
+    "turn": Measure("turn", "latency of handleTurn beside its floor, and turns a second of 16 and 64 students"),
+    "load": Measure("load", "turns lost or doubled over twenty kills of API and database"),
+    "jobs": Measure("load", "jobs a second of one, two and four workers; jobs lost or doubled over twenty kills"),
+    "recall": Measure(
         "recall",
         "evidence found, and kept by salience (LoCoMo, BEAM); sessions found (MathDial); precision (PrecisionMemBench)",
     ),
-    "scale": ("turn", "time of a context from 1,000 to 100,000 memories"),
-    "compression": ("compression", "evidence left after compression (LoCoMo); speed of clustering"),
-    "formation": ("formation", "cost of memories, shares consolidated; reference memories held (gold)"),
-    "understanding": ("understanding", "bands, kinds, modalities and ledger categories of messages"),
-    "valence": ("understanding", "correlation of affect with people's ratings (EmoBank)"),
-    "match": ("understanding", "predictions that came true, ranked above those that did not"),
-    "surprise": ("surprise", "life events told from ordinary turns"),
-    "safety": ("safety", "dangers found, and false alarms"),
-    "contradiction": ("understanding", "classes of pairs of statements"),
-    "chats": ("chats", "questions answered and changes noticed in whole chats"),
-    "boundaries": ("surprise", "topic boundaries found (TIAGE)"),
-    "model": ("model", "what becomes of a language model's notes, links, ledger and alarms, and what they cost"),
-    "integrity": ("integrity", "cost of the integrity hash"),
+    "scale": Measure("turn", "time of a context from 1,000 to 100,000 memories"),
+    "compression": Measure("compression", "evidence left after compression (LoCoMo); speed of clustering"),
+    "formation": Measure("formation", "cost of memories, shares consolidated; reference memories held (gold)"),
+    "understanding": Measure("understanding", "bands, kinds, modalities and ledger categories of messages"),
+    "valence": Measure("understanding", "correlation of affect with people's ratings (EmoBank)"),
+    "match": Measure("understanding", "predictions that came true, ranked above those that did not"),
+    "surprise": Measure("surprise", "life events told from ordinary turns"),
+    "safety": Measure("safety", "dangers found, and false alarms"),
+    "contradiction": Measure("understanding", "classes of pairs of statements"),
+    "chats": Measure("chats", "questions answered and changes noticed in whole chats"),
+    "boundaries": Measure("surprise", "topic boundaries found (TIAGE)"),
+    "model": Measure("model", "what becomes of a language model's notes, links, ledger and alarms, and what they cost"),
+    "integrity": Measure("integrity", "cost of the integrity hash"),
 }
-"""Benchmarks by their names: the module whose function `measure_NAME` takes the figures, and what they are."""
 
 
 def run_benchmark(name: str, settings: Settings, file: Path | None) -> Figures:
@@ -45,7 +52,7 @@ def run_benchmark(name: str, settings: Settings, file: Path | None) -> Figures:
     """
     if name not in BENCHMARKS:
         raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(BENCHMARKS)}.")
-    module = import_module(f"graphmem.bench.{BENCHMARKS[name][0]}")
+    module = import_module(f"graphmem.bench.{BENCHMARKS[name].module}")
     measure: Callable[[Settings, Path | None], Figures] = getattr(module, f"measure_{name}")
     with spoken(print_line, f"measuring {name}"):
         return measure(settings, file)

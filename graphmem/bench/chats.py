@@ -15,7 +15,8 @@ from typing import Any
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner, show_figures
-from graphmem.bench.talks import parsed_rows, shares
+from graphmem.bench.scores import shares
+from graphmem.bench.talks import parsed_rows
 from graphmem.flows.turn import Incoming
 from graphmem.model import MemoryRole
 from graphmem.offline.answers import ANSWER_BEGINNINGS, NOT_SURE, NOTHING

@@ -1,9 +1,10 @@
 """Evidence that is left after compression, and agreement and speed of clustering (spec 13, Measured by).
 
 Each talk is asked about as it is, and compressed to 50 and to 30 % of its memories. Beside it as many memories are
-dropped by lot.
+dropped by lot, oldest first, or by salience, least first (`information`).
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -24,6 +25,7 @@ from graphmem.errors import InvalidInput
 from graphmem.flows.compression import compress
 from graphmem.flows.context import recall
 from graphmem.maths.clustering import spectral_clusters
+from graphmem.model import Memory
 from graphmem.progress import tracked
 from graphmem.settings import Settings
 
@@ -35,6 +37,12 @@ NODES, PLANTED = 5_000, 50
 INSIDE, ACROSS = 7.0, 2.0
 """Edges of a node within its planted cluster, and to any other."""
 SEED = 0
+DROPPED: Mapping[str, Callable[[Sequence[Memory]], Sequence[Memory]]] = {
+    "random": lambda held: [held[i] for i in np.random.default_rng(SEED).permutation(len(held))],
+    "oldest_first": lambda held: sorted(held, key=lambda memory: memory.timestamp, reverse=True),
+    "information": lambda held: sorted(held, key=lambda memory: -memory.salience),
+}
+"""Orders by which memories are kept where they are dropped instead: the first ones stay (spec 13)."""
 
 
 def measure_compression(settings: Settings, file: Path | None) -> Figures:
@@ -69,7 +77,7 @@ def measure_compression(settings: Settings, file: Path | None) -> Figures:
     for share in PERCENTS:
         figures[f"kept@{share}"] = found[f"recall@{share}"] / found["recall"]
         figures[f"kept_tokens@{share}"] = found[f"tokens@{share}"] / found["tokens"]
-        figures[f"random@{share}"] = found[f"random@{share}"] / found["recall"]
+        figures |= {f"{name}@{share}": found[f"{name}@{share}"] / found["recall"] for name in DROPPED}
     return figures | {"recall@10": found["recall"], "recall_1000_tokens": found["tokens"], "questions": len(asked)}
 
 
@@ -77,8 +85,11 @@ async def _of_talk(gm: Graphmem, talk: Talk) -> list[dict[str, float]]:
     """Compute shares of evidence found for each question of a talk, by treatment of the memories."""
     student = await observed(gm, talk)
     held = await student.memories()
-    shuffled = [held[i].id for i in np.random.default_rng(SEED).permutation(len(held))]
-    kept = {f"random@{share}": {*shuffled[: len(held) * share // 100]} for share in PERCENTS}
+    kept = {
+        f"{name}@{share}": {memory.id for memory in order(held)[: len(held) * share // 100]}
+        for name, order in DROPPED.items()
+        for share in PERCENTS
+    }
     asked = [dict[str, float]() for _ in talk.questions]
     turns = {turn.ref: turn for turn in talk.turns}
     for share in (None, *PERCENTS):

@@ -20,7 +20,8 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, latencies, learner, show_figures
-from graphmem.bench.talks import held_out, is_held_out, read_rows, recorded_turn, shares
+from graphmem.bench.scores import shares
+from graphmem.bench.talks import held_out, is_held_out, read_rows, recorded_turn
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.context import context
 from graphmem.flows.turn import Incoming, handle_turn

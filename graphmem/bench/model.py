@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 from typing import TypeVar
 from uuid import uuid4
 
@@ -17,7 +19,8 @@ from graphmem import model
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner
-from graphmem.bench.talks import recorded_turn, shares
+from graphmem.bench.scores import shares
+from graphmem.bench.talks import recorded_turn
 from graphmem.errors import InvalidInput
 from graphmem.flows.facts import known_facts
 from graphmem.flows.ledger import list_entries
@@ -50,7 +53,10 @@ MODEL_COUNTS = (*{whole: 1 for _, whole in MODEL_SHARES.values()}, "turns", "hel
 
 
 class WatchedMind:
-    """A mind with its answers to the memory prompt, whether it denied danger lately, and its usage."""
+    """A mind with its answers to the memory prompt, whether it denied danger lately, its usage and its pace.
+
+    paces : seconds to the first word of each reply, since it was asked
+    """
 
     failing: str | None = None
 
@@ -60,10 +66,11 @@ class WatchedMind:
         self.answers: list[tuple[model.Remember, model.Notes]] = []
         self.usage = model.Usage()
         self.denies = False
+        self.paces: list[float] = []
 
     async def ask(self, question: model.MindQuestion[T], on_token: OnToken | None = None) -> model.Answer[T]:
         """See `Mind.ask`."""
-        answer = await self.mind.ask(question, on_token)
+        answer = await self.mind.ask(question, on_token and first_word(self.paces, on_token))
         self.usage += answer.usage
         if isinstance(question, model.Remember) and isinstance(answer.value, model.Notes):
             self.answers.append((question, answer.value))
@@ -73,6 +80,21 @@ class WatchedMind:
 
     async def aclose(self) -> None:
         """Release nothing: the mind belongs to its maker."""
+
+
+def first_word(paces: list[float], on_token: OnToken | None = None) -> OnToken:
+    """Pass on the pieces of a reply; the seconds from now to the first one are added to `paces`."""
+    began, waiting = perf_counter(), True
+
+    async def passed_on(piece: str) -> None:
+        nonlocal waiting
+        if waiting:
+            waiting = False
+            paces.append(perf_counter() - began)
+        if on_token is not None:
+            await on_token(piece)
+
+    return passed_on
 
 
 @dataclass(frozen=True)
@@ -110,13 +132,12 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
 
     Returns
     -------
-    Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all
+    Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all; seconds to the first word of a
+    reply, of a whole turn and of the model alone
     """
     counts, usage, before = Counter[str](), model.Usage(), _results()
     for student in tracked(dict.fromkeys(each.student for each in dialogues), "Students"):
-        watched = WatchedMind(gm.mind)
-        pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
-        await pupil.begin()
+        watched, pupil = await _watching(gm, student)
         for dialogue in dialogues:
             if dialogue.student == student:
                 counts += await _played(pupil, watched, dialogue)
@@ -129,7 +150,26 @@ async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
     turns = max(1, counts["turns"])
     spent = {"calls": usage.calls / turns, "tokens_in": usage.input_tokens / turns}
     spent |= {"tokens_out": usage.output_tokens / turns, "cost": usage.cost}
-    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | found | spent
+    paces = await _paces(gm, dialogues[0])
+    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | found | spent | paces
+
+
+async def _watching(gm: Graphmem, student: str) -> tuple[WatchedMind, Learner]:
+    watched = WatchedMind(gm.mind)
+    pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
+    await pupil.begin()
+    return watched, pupil
+
+
+async def _paces(gm: Graphmem, dialogue: Dialogue) -> dict[str, float]:
+    """Return seconds to the first word of a reply that the model writes: of a whole turn, and of the model alone."""
+    (watched, pupil), paces = await _watching(gm, dialogue.student), list[float]()
+    for place, turn in enumerate(dialogue_turns(dialogue)):
+        incoming = replace(recorded_turn(dialogue, place, turn, pupil.now), reply=None)
+        await handle_turn(pupil.gm, pupil.session, incoming, on_token=first_word(paces))
+    await pupil.end()
+    timed = {"first_word": paces, "model_first_word": watched.paces}
+    return {name: median(seconds) for name, seconds in timed.items() if seconds}
 
 
 def _results() -> dict[str, float]:

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import Learner, in_process, learner, show_figures
-from graphmem.bench.talks import PLAIN_WORD, UNDATED, Talk, interval, read_rows, read_talks, recorded_turn, share_found
+from graphmem.bench.scores import interval
+from graphmem.bench.talks import PLAIN_WORD, UNDATED, Talk, read_rows, read_talks, recorded_turn, share_found
 from graphmem.errors import InvalidInput
 from graphmem.flows.context import context, recall
 from graphmem.model import Matrix, MemoryRole, Observation, Recalled, SourceKind

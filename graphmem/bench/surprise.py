@@ -3,6 +3,10 @@
 Each event takes the place of one student message; before it stands the real talk. The prediction of a message is the
 student's message before it, as the offline mind's mostly are; pauses, which recordings do not have, are drawn about 40
 seconds. `auroc` is of the signal, the shares are of turns that reach cognitive dissonance or paradigm shift.
+
+`boundaries` sets episodes against human topic boundaries. `f1`, `pk` and `windowdiff` are of the form that background
+work uses, one turn later; the online form and TextTiling stand beside it. F1 counts all talks together and only
+boundaries found exactly; Pk and WindowDiff are means over the talks, each with a window of half its mean segment.
 """
 
 import random
@@ -19,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.bench import Figures
-from graphmem.bench.talks import UNDATED, above_mean, auroc, depths, exact, parsed_rows, pk, untouched, windowdiff
+from graphmem.bench.scores import above_mean, auroc, depths, exact, pk, windowdiff
+from graphmem.bench.talks import UNDATED, parsed_rows, untouched
 from graphmem.errors import InvalidInput
 from graphmem.flows import findings
 from graphmem.language.analysis import MessageAnalysis, work_chance

@@ -1,6 +1,7 @@
 """Latency of handleTurn beside its floor (a read, a durable one-node write, an embedding), and of a context.
 
-Both are taken in turns in one run, so that load on the machine slows both.
+A turn and its floor are taken in turns in one run, so that load on the machine slows both. Memories are made of real
+sentences: a few thousand are embedded; the others are two of these each, with the sum of both vectors, disturbed.
 """
 
 import asyncio

@@ -5,6 +5,14 @@ band with the number of words: worth is not length. Beside it stands the same of
 that the annotators gave, which are not free of length either. The others are macro F1 over the classes; kind and
 modality on the messages that have one. Plain rules reached 0.52, and 0.42, 0.55, 0.60 and 0.75 for modality, kind,
 ledger and self.
+
+`contradiction`: a file holds one pair a line. Of five classes: `old`, `new`, `class`, `retire_old`; of real talk:
+`text_a`, `text_b` and `label` (`contradiction` or `none`). Pairs that the network was trained on are left out.
+
+`match`: does the chance given to a prediction tell whether it came true? `auroc` and `accuracy` (at 0.6) set rows that
+came true (`same` 2) against rows that did not (0); half-true ones count in the calibration only. Natural rows are
+predictions from the talk and the student's previous message. `parrot_matched` is the share called matched of
+predictions that repeat the student's previous message; `random_matched` of those that are a message of another row.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +30,8 @@ from scipy.stats import spearmanr
 from sklearn.metrics import matthews_corrcoef, precision_recall_fscore_support
 
 from graphmem.bench import Figures
-from graphmem.bench.talks import auroc, macro_f1, parsed_rows, read_rows, untouched
+from graphmem.bench.scores import auroc, macro_f1
+from graphmem.bench.talks import parsed_rows, read_rows, untouched
 from graphmem.errors import InvalidInput
 from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import ENCODER_FOLDER, read_now

@@ -14,7 +14,8 @@ from uuid import uuid4
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import in_process, learner
-from graphmem.bench.talks import chi_squared, held_out, match_baselines, mcnemar, recorded_turn
+from graphmem.bench.scores import chi_squared, mcnemar
+from graphmem.bench.talks import held_out, match_baselines, recorded_turn
 from graphmem.errors import InvalidInput
 from graphmem.model import TurnOutcome, Who
 from graphmem.progress import print_line, spoken

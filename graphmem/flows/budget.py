@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded
 from graphmem.model import Answer, MindQuestion, Session
 from graphmem.ports import Mind, OnToken
 from graphmem.store import jobs
+from graphmem.store.jobs import Limits, Reserve
 
 BUDGET_TOKEN_COST = 2e-05
 """US dollars set aside for each token that a question may use."""
@@ -93,8 +94,8 @@ async def within_budget(
     Source: spec 5, 17.
     """
     own = gm.settings
-    limits = {name: getattr(own, f"budget_{name}") for name in ("student_tokens", "tokens", "student_cost", "cost")}
-    if not gm.mind.seconds or not any(limits.values()):
+    limits = Limits(own.budget_student_tokens, own.budget_tokens, own.budget_student_cost, own.budget_cost)
+    if not gm.mind.seconds or limits == Limits():
         yield gm
         return
     wanted = most(size, questions, BUDGET_TOKEN_COST, gm.clock())
@@ -108,10 +109,10 @@ async def within_budget(
         yield replace(gm, mind=mind)
     finally:
         if mind.within:
-            await jobs.release_budget(gm.graph, session, name, wanted["at"], gm.clock())
+            await jobs.release_budget(gm.graph, session, name, wanted.at, gm.clock())
 
 
-def most(size: int, questions: int, token_cost: float, at: datetime) -> dict[str, Any]:
+def most(size: int, questions: int, token_cost: float, at: datetime) -> Reserve:
     """Return the most that some questions can cost: a token has at least one byte, and each may have to be repaired.
 
     Parameters
@@ -123,8 +124,8 @@ def most(size: int, questions: int, token_cost: float, at: datetime) -> dict[str
 
     Examples
     --------
-    >>> most(300, 1, 0.00001, datetime(2026, 1, 15))["tokens"]
+    >>> most(300, 1, 0.00001, datetime(2026, 1, 15)).tokens
     10600
     """
     tokens = questions * REQUESTS * (size + BESIDES)
-    return {"tokens": tokens, "cost": tokens * token_cost, "at": at}
+    return Reserve(tokens, tokens * token_cost, at)

@@ -8,7 +8,6 @@ numbers decide, so that no key is needed.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from graphmem import metrics
 from graphmem.app import Graphmem
@@ -18,7 +17,7 @@ from graphmem.maths import importance
 from graphmem.maths.importance import reconsidered
 from graphmem.model import Who
 from graphmem.store import memories, students
-from graphmem.store.memories import UnconsolidatedMemory
+from graphmem.store.memories import ConsolidationVerdict, UnconsolidatedMemory
 from graphmem.validation import PAGE_SIZE, checked_id
 
 THOUGHTS_AT_ONCE = 50
@@ -50,7 +49,7 @@ async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> 
             # Another process considers the same thoughts at this moment.
             break
         considered += written
-        kept += (own := sum(each["consolidated"] for each in verdicts))
+        kept += (own := sum(each.consolidated for each in verdicts))
         metrics.consolidated.labels("kept").inc(own)
     return considered, kept
 
@@ -74,7 +73,7 @@ async def find_kept(gm: Graphmem, who: Who, turn_ids: Sequence[str]) -> tuple[bo
     return tuple(map(known.get, turn_ids))
 
 
-def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> dict[str, Any]:
+def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> ConsolidationVerdict:
     """Decide if a thought is kept, and how important it is when the talk has ended.
 
     Its age is counted from the last message of the talk, however long the session stayed open after it: what was said
@@ -86,18 +85,13 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> dict[str, A
     thought : UnconsolidatedMemory
     said : seconds at which the student spoke, in order, that of the thought among them
 
-    Returns
-    -------
-    its id and the properties of its memory that change: `consolidated`; messages a minute of the time that it is judged
-    by, as `activity`; `importance`, `salience` and `strength`
-
     Examples
     --------
     >>> from datetime import UTC
     >>> at = datetime(2026, 1, 15, tzinfo=UTC)
     >>> plain = UnconsolidatedMemory("memory-1-1", at, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
     >>> times = [at.timestamp() + 120.0 * i for i in range(16)]
-    >>> [verdict(plain, times[:n])["consolidated"] for n in (1, 2, 16)]
+    >>> [verdict(plain, times[:n]).consolidated for n in (1, 2, 16)]
     [True, True, False]
     """
     talk = importance.sitting(said, at := thought.at.timestamp())
@@ -110,9 +104,7 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> dict[str, A
     keeps = final >= importance.threshold(rate)
     strength = min(1.0, thought.strength / TENTATIVE) if keeps else thought.strength
     before = importance.final(thought.importance, thought.surprise)
-    salience = reconsidered(thought.salience, before, final)
-    found = {"id": thought.id, "consolidated": keeps, "activity": rate, "importance": score}
-    return found | {"salience": salience, "strength": strength}
+    return ConsolidationVerdict(thought.id, keeps, rate, score, reconsidered(thought.salience, before, final), strength)
 
 
 async def decay(gm: Graphmem, who: Who) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
+from typing import NamedTuple
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
@@ -74,13 +75,17 @@ async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: Compres
     return None
 
 
-JobHandler = Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]
-"""Does one or several jobs of one student and says how many of them took effect.
+class JobHandler(NamedTuple):
+    """Handler of a kind of job.
 
-It asks `gm.mind` one question, for which the offline mind stands in where the day's budget is spent; it writes what is
-answered and finishes the jobs in one statement that has no effect without their lease; what it raises leaves them all
-for later.
-"""
+    run : does one or several jobs of one student and returns how many of them took effect. It asks `gm.mind` one
+        question, for which the offline mind stands in where the day's budget is spent; it writes the answer and
+        finishes the jobs in one statement that has no effect without their lease; what it raises leaves all for later
+    at_once : most jobs that one question can be asked about
+    """
+
+    run: Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]
+    at_once: int
 
 
 class _Apart(Exception):
@@ -160,7 +165,7 @@ async def _next_group(gm: Graphmem, session: Session, wanted: Sequence[Kind]) ->
     now = gm.clock()
     until = now + lease(gm)
     claimed = await jobs.claim(gm.graph, session, wanted, 1 if asks else JOBS_AT_ONCE, until, now, alone=True)
-    if asks and claimed and (more := HANDLERS[claimed[0].kind][1] - 1):
+    if asks and claimed and (more := HANDLERS[claimed[0].kind].at_once - 1):
         first = claimed[0]
         claimed += await jobs.claim(gm.graph, session, [first.kind], more, until, now, alone=True, lease=first.lease)
     return claimed
@@ -207,14 +212,14 @@ def grouped(claimed: Sequence[Claimed]) -> list[list[Claimed]]:
     """
     groups = []
     for kind, alike in groupby(claimed, lambda job: job.kind):
-        same, most = list(alike), HANDLERS[kind][1]
+        same, most = list(alike), HANDLERS[kind].at_once
         groups += [same[start : start + most] for start in range(0, len(same), most)]
     return groups
 
 
 async def _run_group(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
     """Run jobs that are done together; how many took effect."""
-    (handler, _), first = HANDLERS[group[0].kind], group[0]
+    handler, first = HANDLERS[group[0].kind], group[0]
     with log_ids(student=session.student_id, job=first.id):
         try:
             return await _run_with(gm, session, group, handler)
@@ -227,7 +232,7 @@ async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], ha
     size = sum(len(job.payload) for job in group)
     async with within_budget(gm, session, group[0].id, size, 1) as able:
         try:
-            return await handler(able, session, group)
+            return await handler.run(able, session, group)
         except (Unavailable, Locked):
             raise
         except Tampered as error:
@@ -311,10 +316,10 @@ def trouble_logged() -> Iterator[None]:
         log.error("jobs were cut short by an unexpected %s at %s", type(e).__name__, place(e))
 
 
-HANDLERS: Mapping[Kind, tuple[JobHandler, int]] = {
-    Kind.FORM: (form_messages, MESSAGES_AT_ONCE),
-    Kind.OBSERVE: (form_observations, MESSAGES_AT_ONCE),
+HANDLERS: Mapping[Kind, JobHandler] = {
+    Kind.FORM: JobHandler(form_messages, MESSAGES_AT_ONCE),
+    Kind.OBSERVE: JobHandler(form_observations, MESSAGES_AT_ONCE),
 }
-"""Who does which kind of job, and most jobs of it that one question can be asked about."""
+"""The handler of each kind of job."""
 JOB_KINDS = list(HANDLERS)
 """The kinds of jobs that workers do."""

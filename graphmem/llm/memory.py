@@ -1,7 +1,11 @@
-"""Schema of the answer to the memory prompt, its checks, and its conversion to our values (spec 7, 8, 17).
+"""The memory prompt, the schema of its answer, its checks, and its conversion to our values (spec 7, 8, 17).
 
 Checked is that a quote stands in a message, and that a statement names no number and nobody that the talk does not;
 where it does, the quoted words are kept in its place. All other fields are mended: a wrong one never costs a note.
+
+The instructions of the memory prompt never vary, so that a provider can cache them, and show no examples: models take
+examples for things they heard. What people wrote stands between tags with its angle brackets escaped, each line of talk
+on one line, so that nobody can speak in another's name.
 """
 
 import re
@@ -14,8 +18,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from graphmem.language.encoder import named_in
+from graphmem.llm.checks import Passage, TextList, filled, line, names_in, share
 from graphmem.llm.prompts import Prompt, day_line, instructions
-from graphmem.llm.quotes import Passage, TextList, filled, line, names_in, share
 from graphmem.model import (
     Aspect,
     EdgeType,

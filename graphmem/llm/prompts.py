@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, model_validator
 
-from graphmem.llm.quotes import NumberList, TextList, bounded, filled, line, share
+from graphmem.llm.checks import NumberList, TextList, bounded, filled, line, share
 from graphmem.model import (
     ACUTE,
     SERIOUS,

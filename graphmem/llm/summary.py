@@ -9,8 +9,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
 
+from graphmem.llm.checks import NumberList, line, names_in
 from graphmem.llm.prompts import Prompt, instructions
-from graphmem.llm.quotes import NumberList, line, names_in
 from graphmem.model import Digest, Memory, Summarise
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import abridged, one_line

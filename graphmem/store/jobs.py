@@ -55,22 +55,36 @@ async def by_kind(graph: Graph, institution: str, student_id: str | None, since:
     return found
 
 
-async def reserve(graph: Graph, who: Who, job_id: str, limits: Mapping[str, float], wanted: Mapping[str, Any]) -> bool:
+@dataclass(frozen=True)
+class Limits:
+    """Daily limits of spending (UTC), of one student and of all together; 0 means no limit.
+
+    Tokens of questions and answers together; cost in US dollars.
+    """
+
+    student_tokens: int = 0
+    tokens: int = 0
+    student_cost: float = 0.0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """Reservation for a question: at most so many tokens and so much money, on the day of `at`."""
+
+    tokens: int
+    cost: float
+    at: datetime
+
+
+async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: Reserve) -> bool:
     """Set something aside for a job, unless with it more than a limit would be spent that day; `budget/reserve`.
 
     What others have set aside counts as spent, so that workers at once cannot spend the same rest. A second time
     for the same job and day changes nothing: what a worker that died had set aside serves the next one.
-
-    Parameters
-    ----------
-    graph : Graph
-    who : Who
-    job_id : str
-    limits : of a day (UTC), `student_tokens` and `student_cost` of one student, `tokens` and `cost` of all together:
-        tokens of questions and answers, cost in US dollars; 0 means no limit
-    wanted : at most so many `tokens` and so much `cost`, on the day of `at`
     """
-    return bool(await graph.value(bool, "budget/reserve", who, job_id=job_id, wanted=wanted, limits=limits))
+    amounts = {"wanted": asdict(wanted), "limits": asdict(limits)}
+    return bool(await graph.value(bool, "budget/reserve", who, job_id=job_id, **amounts))
 
 
 async def release_budget(graph: Graph, who: Who, job_id: str, reserved_at: datetime, now: datetime) -> None:

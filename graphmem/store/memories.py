@@ -468,12 +468,25 @@ async def list_waiting(
     return found, sorted({at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found})
 
 
-async def save_verdicts(graph: Graph, who: model.Who, verdicts: Sequence[Mapping[str, Any]], now: datetime) -> int:
-    """Write verdicts, once: of each thought its id and the properties it has from now on; `thought/consolidate`.
+@dataclass(frozen=True)
+class ConsolidationVerdict:
+    """Decision of consolidation on a thought: the properties that it has from now on.
 
-    Returns how many thoughts had not been considered before.
+    activity : messages a minute of the time it is judged by
     """
-    return await graph.value(int, "thought/consolidate", who, verdicts=verdicts, now=now) or 0
+
+    id: str
+    consolidated: bool
+    activity: float
+    importance: float
+    salience: float
+    strength: float
+
+
+async def save_verdicts(graph: Graph, who: model.Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
+    """Write verdicts, once; `thought/consolidate`. Returns how many thoughts had not been considered before."""
+    rows = list(map(asdict, verdicts))
+    return await graph.value(int, "thought/consolidate", who, verdicts=rows, now=now) or 0
 
 
 async def list_kept(graph: Graph, who: model.Who, turn_ids: Sequence[str]) -> dict[str, bool]:

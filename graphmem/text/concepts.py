@@ -2,6 +2,9 @@
 
 The words of a text are looked up in one Aho-Corasick automaton over the stems of all names, so a text takes as long
 with 100,000 concepts as with ten (spec 11).
+
+Whether a common word means a concept of its name in a sentence is a logistic regression on four likenesses, made by
+`scripts/train/sense.py`.
 """
 
 import json

@@ -2,6 +2,9 @@
 
 It reads on from the lower layers of the shipped embedder, beside what plainly parts the two (numbers, negation, words).
 `scripts/train/contradiction.py` makes it, and its figures stand beside it.
+
+Two further networks read both texts: whether a statement answers a question (`scripts/train/answering.py`), and the
+chance that the older of two holds no longer (`scripts/train/ending.py`).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,9 @@
 """Texts in which words are disguised, read as they are meant: look-alike letters, leetspeak, markup, simple codes.
 
 Nothing is guessed here: each function gives one more reading, and who looks for names tries them all.
+
+In sentences (`in_plain_words`, spec 20) words are put in the place of leetspeak, of letters that stand apart and of
+words without blanks, where English words come out: the likeliest by how common each is.
 """
 
 import base64

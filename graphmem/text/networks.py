@@ -1,4 +1,8 @@
-"""Files of weights that the scripts train: linear heads, and networks with layers of their own above known words."""
+"""Files of weights that the scripts train: linear heads, and networks with layers of their own above known words.
+
+The words of a network with layers of its own are the shipped embedder's, or lie in the folder of the layers;
+`scripts/train/networks.py` trains and builds the layers.
+"""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Normal forms of texts for rules, comparing, showing and quoting; talk that somebody pasted, read by speaker."""
+"""Normal forms of texts for rules, comparing, showing and quoting; talk that somebody pasted, read by speaker.
+
+Text quoted in a prompt stands between tags with its angle brackets escaped, so that it can neither open nor close one.
+"""
 
 import re
 import unicodedata

@@ -1,4 +1,8 @@
-"""Ledger entries of a message: what a model finds in it that must not be forgotten, and their triggers (spec 8)."""
+"""Ledger entries of a message: what a model finds in it that must not be forgotten, and their triggers (spec 8).
+
+What the encoder tells of a statement says whether it may belong there; a small network judges those that may. Made by
+`scripts/train/ledger.py`; the figures stand beside the weights.
+"""
 
 import re
 import unicodedata

@@ -5,6 +5,12 @@ What the encoder tells of a passage (`graphmem.language`) says whether it may be
 nothing but danger reads those few again. A passage in another language than English is judged by a network of the same
 kind above words of all languages. Beside them stand plain signs that must never be missed. The gravest passage counts.
 Made by `python -m scripts.train danger`; its figures on untouched rows stand beside the network.
+
+Each row of `danger_signs.jsonl` is a family of phrases of one language: `kind`, `urgency` and `sign`, a regular
+expression over lower-case text without apostrophes, in which `<name>` stands for what the language's row of that
+`name` means; `neg` is the negation that makes a sign of the same clause none. Only phrases that say danger in so many
+words belong there. A question and its answer are read as the one statement that they make: "Do you cut yourself?" and
+"yes" say "I cut myself".
 """
 
 import json

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from graphmem.bench.scores import exact, pk
 from graphmem.bench.surprise import SegmentedTalk, read_segmented_talks
-from graphmem.bench.talks import exact, pk
 from graphmem.model import Matrix
 from graphmem.text.doc import Doc
 from graphmem.text.topic_boundaries import (

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.bench.talks import auroc, is_held_out, save_trained, text_hash, trained_hashes
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import is_held_out, save_trained, text_hash, trained_hashes
 from graphmem.language.analysis import danger_odds
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.model import Author

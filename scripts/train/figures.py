@@ -5,7 +5,8 @@ from statistics import correlation
 
 import numpy as np
 
-from graphmem.bench.talks import auroc, is_held_out, macro_f1
+from graphmem.bench.scores import auroc, macro_f1
+from graphmem.bench.talks import is_held_out
 from graphmem.language.analysis import BANDS, passes
 from graphmem.language.encoder import EncoderNetwork
 from graphmem.language.heads import MESSAGE, HeadScores
@@ -85,8 +86,8 @@ def understanding_figures(held: Sequence[Row], network: EncoderNetwork) -> Figur
         guesses = [summed(s).likely(head) if head == "ledger" else s.likely(head) for _, s in own]
         guesses = ["instruction" if guess in ("wish", "order") else guess for guess in guesses]
         found[f"{head} f1"] = macro_f1([(wanted, guess) for (wanted, _), guess in zip(own, guesses, strict=True)])
-    felt = [float(row.labels["valence"]) for row, _ in pairs]  # type: ignore[arg-type]
-    found["valence r"] = correlation([each.scores.number("valence") for _, each in pairs], felt)
+    felt = [(each.scores.number("valence"), row.labels["valence"]) for row, each in pairs if "valence" in row.labels]
+    found["valence r"] = correlation(*zip(*felt, strict=True))
     lasting = [int(each.scores.chances("lasting").argmax()) == row.labels["lasting"] for row, each in pairs]
     return found | {"lasting accuracy": float(np.mean(lasting))}
 

@@ -16,7 +16,7 @@ import onnx
 import torch
 from torch import Tensor
 
-from graphmem.bench.talks import macro_f1
+from graphmem.bench.scores import macro_f1
 from graphmem.language.encoder import ENCODER_FOLDER, read_now
 from graphmem.text.embedder import shipped_network
 from graphmem.text.reminders import JUDGED, LedgerJudge, may_belong

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 
 from graphmem.app import Graphmem
+from graphmem.limits import Rates
 from graphmem.model import Role
-from graphmem.passwords import Rates
 from graphmem.settings import Settings
 from tests.conftest import Enrol, Pupil, another_replica, served
 from tests.support.client import TURN

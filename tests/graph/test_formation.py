@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -190,11 +191,11 @@ async def test_a_thought_is_judged_by_the_talk_around_it(gm: Graphmem, ann: Pupi
     thoughts, said = await list_waiting(gm.graph, ann.who, 50, None)
     first, second = (verdict(thought, said) for thought in thoughts)
     assert len(said) == 22
-    assert first["activity"] == pytest.approx(2.0)
-    assert second["activity"] == pytest.approx(21 * 60 / 49)
-    assert await consolidate(gm, ann.who) == (2, first["consolidated"] + second["consolidated"])
+    assert first.activity == pytest.approx(2.0)
+    assert second.activity == pytest.approx(21 * 60 / 49)
+    assert await consolidate(gm, ann.who) == (2, first.consolidated + second.consolidated)
     kept = {node["activity"] for node in await formed(gm, ann.who)}
-    assert kept == {first["activity"], second["activity"]}
+    assert kept == {first.activity, second.activity}
 
 
 async def test_what_memories_know_is_less_new_whatever_this_process_holds(gm: Graphmem, ann: Pupil) -> None:
@@ -226,7 +227,7 @@ async def test_a_turn_says_later_whether_it_was_kept(gm: Graphmem, ann: Pupil) -
     await run_jobs(gm, ann.session)
     assert await find_kept(gm, ann.who, [*talk]) == (None, None, None)
     thoughts, _ = await list_waiting(gm.graph, ann.who, 50, None)
-    verdicts = [verdict(each, [each.at.timestamp()]) | {"consolidated": each is thoughts[0]} for each in thoughts]
+    verdicts = [replace(verdict(each, [each.at.timestamp()]), consolidated=each is thoughts[0]) for each in thoughts]
     await save_verdicts(gm.graph, ann.who, verdicts, gm.clock())
     assert await find_kept(gm, ann.who, ["t2", "t1", "t0", "t2", "none"]) == (False, None, True, False, None)
 
@@ -351,7 +352,7 @@ async def test_two_replicas_forming_at_once_lose_and_double_nothing(gm: Graphmem
         while claimed := await jobs.claim(
             worker.graph, ann.session, [Kind.OBSERVE], 1, worker.clock() + timedelta(seconds=99), worker.clock()
         ):
-            assert await HANDLERS[claimed[0].kind][0](worker, ann.session, claimed) == 1
+            assert await HANDLERS[claimed[0].kind].run(worker, ann.session, claimed) == 1
 
     await asyncio.gather(*(one_by_one(worker) for worker in small))
     assert sorted(await contents(gm, ann.session)) == sorted([*said, "My aunt Ilse lives in Bergen."])

@@ -5,6 +5,7 @@ import logging
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -20,7 +21,7 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.observation import observe
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.health import count_jobs, list_jobs, retry_job, spent, spent_by_kind
-from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, JOB_KINDS, TALK_PAUSE, failure, lease, run_jobs
+from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, JOB_KINDS, TALK_PAUSE, JobHandler, failure, lease, run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcome, Usage
@@ -217,7 +218,7 @@ async def test_a_job_that_fails_is_tried_again_later_and_is_dead_in_the_end(
         tries.append(1)
         raise KeyError
 
-    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, (failing, 1))
+    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, JobHandler(failing, 1))
     await observe(gm, ann.who, observations(SWIMS[:1]))
     clock = Clock(gm.clock())
     later = another_replica(gm, clock=clock)
@@ -354,7 +355,7 @@ async def test_an_unexpected_error_is_kept_with_its_place_and_without_what_was_s
     async def failing(_gm: Graphmem, _session: Session, _group: Sequence[jobs.Claimed]) -> int:
         raise KeyError(SWIMS[0])
 
-    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, (failing, 1))
+    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, JobHandler(failing, 1))
     await observe(gm, ann.who, observations(SWIMS[:1]))
     assert await run_jobs(gm, ann.session) == 0
     (job,) = (await list_jobs(gm, ann.who.institution, "ann", None, 10, None)).items
@@ -436,7 +437,7 @@ async def test_jobs_asked_about_together_are_run_together(
         return await usual[Kind.OBSERVE][0](gm, session, group)
 
     usual = dict(HANDLERS)
-    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, (together, 2))
+    monkeypatch.setitem(cast(Any, HANDLERS), Kind.OBSERVE, JobHandler(together, 2))
     await observe(gm, ann.who, observations(SWIMS[:5]))
     with llm_server() as server:
         async with with_model(gm, server) as talking:
@@ -571,13 +572,12 @@ async def test_health_is_red_when_a_job_waits_too_long(gm: Graphmem, ann: Pupil)
 
 
 async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: Pupil) -> None:
-    none = dict.fromkeys(("student_tokens", "tokens", "student_cost", "cost"), 0)
-    limits = none | {"student_tokens": 50_000}
+    limits = jobs.Limits(student_tokens=50_000)
     now = gm.clock()
     wanted = most(0, 1, 0.0, now)
     ids = [f"form-{i}" for i in range(20)]
     given = await asyncio.gather(*(jobs.reserve(gm.graph, ann.who, i, limits, wanted) for i in ids))
-    assert sum(given) == 50_000 // wanted["tokens"] == 5
+    assert sum(given) == 50_000 // wanted.tokens == 5
     fitting = [job_id for job_id, fits in zip(ids, given, strict=True) if fits]
     # A second time changes nothing, be it reserved or released.
     assert all([await jobs.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in fitting])
@@ -586,9 +586,9 @@ async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: 
     more = [await jobs.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in ("more-1", "more-2")]
     assert more == [True, False]
     # Another day, another budget; and money counts like tokens.
-    tomorrow = wanted | {"at": now + timedelta(days=1)}
+    tomorrow = replace(wanted, at=now + timedelta(days=1))
     assert await jobs.reserve(gm.graph, ann.who, "form-1", limits, tomorrow)
-    dear, dollar = tomorrow | {"cost": 0.6}, none | {"student_cost": 1.0}
+    dear, dollar = replace(tomorrow, cost=0.6), jobs.Limits(student_cost=1.0)
     assert await jobs.reserve(gm.graph, ann.who, "form-2", dollar, dear)
     assert not await jobs.reserve(gm.graph, ann.who, "form-3", dollar, dear)
     assert await jobs.by_kind(gm.graph, ann.who.institution, "ann", None) == {}

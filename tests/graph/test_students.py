@@ -16,8 +16,8 @@ from graphmem.flows.context import context, recall
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session, closing_start
 from graphmem.jobs.sweeper import KEPT_DAYS, sweep
+from graphmem.limits import PasswordChecks
 from graphmem.model import Role, Who
-from graphmem.passwords import PasswordChecks
 from graphmem.store import turns
 from graphmem.store.students import count_try
 from graphmem.store.students import delete_session as closed_in_graph

@@ -11,14 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.bench.talks import (
-    above_mean,
-    depths,
-    exact,
-    metric_window,
-    pk,
-    windowdiff,
-)
+from graphmem.bench.scores import above_mean, depths, exact, metric_window, pk, windowdiff
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.model import Author, Message
 from graphmem.text.doc import Doc

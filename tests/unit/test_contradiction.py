@@ -74,4 +74,4 @@ def test_valence_follows_what_people_felt() -> None:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_is_measured_by_the_module_of_its_row(name: str) -> None:
-    assert callable(getattr(import_module(f"graphmem.bench.{BENCHMARKS[name][0]}"), f"measure_{name}"))
+    assert callable(getattr(import_module(f"graphmem.bench.{BENCHMARKS[name].module}"), f"measure_{name}"))

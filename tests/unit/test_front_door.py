@@ -15,7 +15,7 @@ def test_there_are_at_most_20_names_and_each_is_there() -> None:
 
 def test_each_name_is_the_one_of_its_module() -> None:
     for name, module in graphmem._MODULES.items():
-        assert getattr(graphmem, name).__module__ in (module, "graphmem.model.conversation", "graphmem_client.errors",
+        assert getattr(graphmem, name).__module__ in (module, "graphmem.model.student", "graphmem_client.errors",
                                                       "graphmem.model.memory")  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from time import monotonic
 
 import pytest
 
-from graphmem import passwords
+from graphmem import limits
 from graphmem.errors import RateLimited
-from graphmem.passwords import NICENESS, PasswordChecks
+from graphmem.limits import NICENESS, PasswordChecks
 
 
 def niceness() -> int:
@@ -34,7 +34,7 @@ async def checked(checks: PasswordChecks, caller: str) -> float:
 async def test_a_caller_rests_longer_the_more_passwords_were_wrong_and_others_do_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(passwords, "REST", 100.0)
+    monkeypatch.setattr(limits, "REST", 100.0)
     checks = PasswordChecks(1, 10.0, 8)
     await checked(checks, "guesser")
     checks.wrong("guesser")
@@ -50,7 +50,7 @@ async def test_a_caller_rests_longer_the_more_passwords_were_wrong_and_others_do
 
 
 async def test_who_would_rest_longer_than_passwords_may_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords, "REST", 1e6)
+    monkeypatch.setattr(limits, "REST", 1e6)
     checks = PasswordChecks(1, 5.0, 1)
     await checked(checks, "guesser")
     for _ in range(2):

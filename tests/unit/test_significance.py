@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.bench.talks import chi_squared, mcnemar
+from graphmem.bench.scores import chi_squared, mcnemar
 from graphmem.errors import InvalidInput
 
 ARM = st.integers(0, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))

@@ -1,7 +1,10 @@
-"""Quotes of a message that a model has copied, found again in it (spec 7).
+"""Checks of what a model writes: quotes found again in a message, fields read tolerantly, names (spec 7, 17).
 
 Models copy nearly exactly: another kind of quotation mark, other blanks, a capital letter, a slip mended. So a quote is
 looked for as it is, then by its words alone, then by its likeness; a number has to be the same in any case.
+
+Schemas are lean and strict: every field is asked for, none has a default, and bounds are not sent. What comes is mended
+where it can be, so that a wrong side field costs nothing but itself.
 """
 
 import re
