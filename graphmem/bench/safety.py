@@ -30,7 +30,7 @@ from graphmem.text.safety import DANGER_FILE, danger_sign, find_danger, passages
 
 SAFETY_SAMPLE = SAMPLES / "safety"
 MESSAGES, TALK, PARTS = (SAFETY_SAMPLE / f"{name}.jsonl" for name in ("messages", "talk", "parts"))
-FURTHER_FILES = ("everyday", "personal", "small_talk", "many_languages")
+FURTHER_FILES = ("everyday", "voices", "personal", "small_talk", "many_languages")
 _LOOK_ALIKE_LETTERS = str.maketrans("aeopcxyi", "аеорсхуі")
 _LEET_TABLE = str.maketrans("aeiost", "431057")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}

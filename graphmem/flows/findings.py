@@ -426,10 +426,9 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         reading = await attempt.reading
         talk = (*held.messages, *opener)
         asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
-        danger, false_alarm = await _heard_danger(message.text, reading, asked, held.state.false_alarms)
-        # Nothing is contradicted by a message that tells of danger.
-        noticing = detected(gm, session, message, reading, held.state.turns + 1) if danger is None else None
-        detecting = None if noticing is None else group.create_task(noticing)
+        # Danger is looked for on another thread while the message is scored.
+        hearing = group.create_task(_heard_danger(message.text, reading, asked, held.state.false_alarms))
+        await asyncio.sleep(0)
         expected = expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
@@ -438,6 +437,11 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         shaken = bool(retractions(doc.text)) or await takes_back_belief(gm, session, message, reading)
         told = _weighed(reading)
         own = levelled(own, told, state.turns, shaken=shaken)
+        danger, false_alarm = await hearing
+        # Nothing is contradicted by a message that tells of danger.
+        noticing = detected(gm, session, message, reading, held.state.turns + 1) if danger is None else None
+        detecting = None if noticing is None else group.create_task(noticing)
+        await asyncio.sleep(0)
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
         message=replace(message, reading=reading),

@@ -30,7 +30,15 @@ from graphmem.flows.observation import observe
 from graphmem.flows.overlay import fog_of
 from graphmem.flows.session_cache import known_readings, open_memories, with_feedback, write_planned
 from graphmem.flows.surprise import with_response
-from graphmem.language.analysis import PASSES, MessageAnalysis, domain_of, entities_of, passes, work_chance
+from graphmem.language.analysis import (
+    PASSES,
+    MessageAnalysis,
+    domain_of,
+    entities_of,
+    explains_work,
+    passes,
+    work_chance,
+)
 from graphmem.maths import importance, surprise
 from graphmem.maths.importance import SNR_CEILING
 from graphmem.model import (
@@ -288,9 +296,10 @@ def _snr(said: Input, read: MessageAnalysis) -> int:
         return min(read.snr, PASSES[0] - 1)
     if said.heard.observed:
         return max(read.snr, int(SNR_CEILING * information(said.heard.text) ** INFORMED))
-    # A home or an age is worth remembering however plainly it is told.
+    # A home or an age is worth remembering however plainly it is told, and so is a step that its tutor may judge.
     doc = doc_of(said.heard)
-    least = PASSES[0] if tells_attribute(doc) or answers_question(doc, said.heard.before) else 0
+    judged = bool(said.heard.task and said.heard.reply.strip()) and explains_work(read, has_task=True)
+    least = PASSES[0] if judged or tells_attribute(doc) or answers_question(doc, said.heard.before) else 0
     best = max((least, *(each.snr for each in read.statements)))
     return max(read.snr, min(best, PASSES[1] - 1))
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from graphmem.flows.findings import MessageFindings, Score, stacked_vectors, vector_of
 from graphmem.flows.uncertainty_plan import MOST_RAISED, REASSURED_BY, raised, shifted_tolerance
-from graphmem.language.analysis import PASSES, MessageAnalysis
+from graphmem.language.analysis import PASSES, MessageAnalysis, explains_work
 from graphmem.maths.gravity import boosted
 from graphmem.model import (
     OF_A_SITTING,
@@ -156,6 +156,8 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> Tur
     informs = any(each.snr >= PASSES[0] for each in thought.seen.reading.statements)
     answers = thought.may_answer or informs or bool(retractions(doc.text))
     answers = answers or tells_attribute(doc) or answers_question(doc, thought.seen.asked)
+    # The tutor's reply may judge a step that tells nothing else.
+    answers = answers or (bool(thought.task) and explains_work(thought.seen.reading, has_task=True))
     begun = tells and begins(thought)
     forms = tells or answers or not is_idle(thought.seen.message)
     jobs = (_form_job(thought, seq, tells=tells or answers, begun=begun),) if forms else ()

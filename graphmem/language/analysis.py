@@ -19,6 +19,10 @@ OWN_BELOW = 0.5
 """Chance that a message tells nothing, below which it is a matter of its speaker's own."""
 SURE_NAME = 0.5
 """Chance from which a name is one."""
+AT_WORK, WORK_AT_TASK = 0.5, 0.2
+"""Chance from which a statement or a turn is work: by itself, and while there is a task."""
+STEP_WORDS = 4
+"""Words of a turn of work that says more than a bare step."""
 _ENTITY_KINDS = {"pet": EntityKind.THING, "school": EntityKind.PLACE}
 
 
@@ -155,3 +159,16 @@ def work_chance(scores: HeadScores) -> float:
     (True, True)
     """
     return scores.chance("kind", MemoryKind.CONCEPT) * scores.chance("domain", Domain.SCHOOL)
+
+
+def explains_work(analysis: MessageAnalysis, *, has_task: bool) -> bool:
+    """True if a message is work, and more than a bare step: it may show how its student thinks.
+
+    Examples
+    --------
+    >>> from graphmem.language.encoder import read_now
+    >>> [explains_work(each, has_task=True) for each in read_now(["3/7", "I add the tops, so it is 3/7"])]
+    [False, True]
+    """
+    least = WORK_AT_TASK if has_task else AT_WORK
+    return len(analysis.text.split()) >= STEP_WORDS and work_chance(analysis.scores) >= least

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from graphmem.language.analysis import PASSES, MessageAnalysis, entities_of, work_chance
+from graphmem.language.analysis import AT_WORK, PASSES, MessageAnalysis, entities_of, explains_work
 from graphmem.language.encoder import LEANS, encoder_network
 from graphmem.language.heads import SHOWN, HeadScores
 from graphmem.model import (
@@ -46,12 +46,8 @@ the families that are learned from, each left out in turn: of turns that seem to
 those that do 7 in 10 are found; of mended mistakes 3 in 5 and 3 in 4, and what else seems to be one is a right turn."""
 UNJUDGED_FROM = 0.5
 """The same of a turn of which the tutor has said nothing."""
-AT_WORK, WORK_AT_TASK = 0.5, 0.2
-"""Chance from which a statement or a turn is work: by itself, and while there is a task."""
 SURE_ASPECT = 0.6
 """Chance of an aspect from which a statement has it."""
-STEP_WORDS = 4
-"""Words of a turn of work that says more than a bare step."""
 SHORT_WORDS = 3
 """Words below which a statement goes with the one that follows it."""
 
@@ -236,8 +232,7 @@ def aspect_at_work(
     >>> aspect_at_work(doc_of(heard), heard, *read_now([heard.text])).value
     'misconception'
     """
-    works = work_chance(reading.scores) >= (WORK_AT_TASK if heard.task else AT_WORK)
-    if heard.speaker is not None or not works or len(doc.words) < STEP_WORDS:
+    if heard.speaker is not None or not explains_work(reading, has_task=bool(heard.task)):
         return None
     checked = [each.holds for each in equations(doc.text)] + [each.holds for each in stated_comparisons(doc.text)]
     if not all(checked):

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from zlib import crc32
 
-from graphmem.language.analysis import MessageAnalysis
+from graphmem.language.analysis import MessageAnalysis, entities_of
 from graphmem.language.encoder import encoder_network
 from graphmem.language.heads import HeadScores
 from graphmem.maths.importance import SEGMENT_GAP
 from graphmem.model import ACUTE, AskedFor, Author, Danger, Message, Remembered
 from graphmem.offline.answers import NOTHING, answer_from_memory, earlier_statement
 from graphmem.text.doc import ENGLISH, Doc, doc_of, language_of
+from graphmem.text.lexicon import KIN
 from graphmem.text.normalize import clean
 from graphmem.text.quantities import asked_comparison, reckoned_answer, spoken_equations, stated_comparisons
+from graphmem.text.revision import slot_of
 
 FOREIGN_WORDS = 3
 """Words from which on a text in plain letters is taken for another language."""
@@ -51,10 +53,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "goodbye": ("Goodbye, and thank you for today.", "See you next time. Well done today."),
     "thanks": ("You are welcome.", "Gladly."),
     "reaction": ("All right.", "I see.", "Okay."),
-    "companion": (
-        "I am a program, so there is little to tell of me. I listen, and I remember what you tell me.",
-        "As a program I have no life of my own to tell of. I am here for yours.",
-    ),
+    "companion": ("I am a program, so there is little to tell of me. I listen, and I remember what you tell me.",),
     "ability": (
         "I listen, remember what you tell me in your own words, and check sums.",
         "I am a program: I keep what you tell me and give it back when you ask, and I can check sums.",
@@ -97,7 +96,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     ),
     "glad": ("How nice! I am happy for you.", "That is good to hear!", "Lovely, thank you for telling me."),
     # What sounds a little sad is often none: these words fit both.
-    "heard": ("Thank you for telling me that. I am listening.", "I am glad that you told me."),
+    "heard": ("Thank you for telling me. I am listening.", "I am glad that you told me."),
     "hard": (
         "That does not sound easy. Thank you for telling me.",
         "I am sorry to hear that. I am glad you told me.",
@@ -107,6 +106,10 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "secret": ("Thank you for trusting me with that. I will not bring it up unless you do.",),
     "unclear": ("I am not sure what that means.", "I did not quite understand that."),
 }
+OWN_NAME = "self name"
+"""The attribute that somebody tells who introduces themselves."""
+THANKED, MOST_NAMED = "telling me", 2
+"""What of a template says whom or what a message names, and most names that a reply says again."""
 FOREIGN: Mapping[str, str] = {
     "de": "Ich antworte auf Englisch, aber was du schreibst, merke ich mir.",
     "es": "Respondo en inglés, pero recuerdo lo que escribes.",
@@ -162,13 +165,14 @@ def replied(
     if not asks and (checked := _checked(doc)):
         name, text = checked
         return _worded(name, messages, said, f"“{clean(text)}”")
-    scores = (reading or encoder_network(1).analyse(doc.text)).scores
+    reading = reading or encoder_network(1).analyse(doc.text)
+    scores = reading.scores
     name = _act(doc, scores, task)
     if name not in _ENTRIES and _asks_memory(asks, scores, remembered, task):
         answer = answer_from_memory(messages, remembered)
         if answer and (asks or answer != NOTHING):
             return answer
-    reply = _worded(name, messages, said)
+    reply = _worded(name, messages, said, names=_named(reading, remembered))
     related = earlier_statement(remembered) if name in _NEWS else ""
     return f"{reply} {related}" if related and not any(related in each for each in said[-3:]) else reply
 
@@ -217,9 +221,20 @@ def _act(doc: Doc, scores: HeadScores, task: str) -> str:
     return kind
 
 
-def _worded(name: str, messages: Sequence[Message], said: Sequence[str], reckoned: str = "") -> str:
+def _named(reading: MessageAnalysis, remembered: Remembered) -> str:
+    """The first names of a message, but the student's own; empty where it has none."""
+    own = (remembered.name or "").casefold().split()
+    introduced = slot_of(Doc(reading.text)) == OWN_NAME
+    named = [each.name for each in entities_of(reading) if not introduced and each.name.casefold() not in own]
+    return " and ".join(f"your {each}" if each.casefold() in KIN else clean(each) for each in named[:MOST_NAMED])
+
+
+def _worded(name: str, messages: Sequence[Message], said: Sequence[str], reckoned: str = "", names: str = "") -> str:
     """A template filled in: one that the companion has not used lately, the same for the same conversation."""
     wordings = [each.format(sum=reckoned) for each in TEMPLATES[name]]
+    if names:
+        thanks = [each.replace(THANKED, f"{THANKED} about {names}") for each in wordings if THANKED in each]
+        wordings = thanks or wordings
     start = crc32(f"{len(messages)} {messages[-1].text}".encode("utf-8", "replace")) % len(wordings)
     turned = [*wordings[start:], *wordings[:start]]
     return next((each for each in turned if each not in said[-3:]), turned[0])

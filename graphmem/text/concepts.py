@@ -25,6 +25,7 @@ from rapidfuzz.distance import OSA
 from graphmem.errors import SetupError
 from graphmem.model import Concept, Vector
 from graphmem.text.disguises import Undisguised, backwards, decoded, rotated, squeezed, undisguised, unleeted
+from graphmem.text.lexicon import word_set
 from graphmem.text.stems import base, is_form_of, is_past, latin_plural, regular, stem, uninflected
 from graphmem.text.words import common_words, fine_tokens, is_known
 
@@ -56,50 +57,19 @@ MAX_NAME = 40
 """Letters of the longest word that is read as several or pieced together."""
 RUN_TOGETHER = 5
 """Most words of a name that is recognised without spaces."""
-_LINKING_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "to",
-        "in",
-        "de",
-        "del",
-        "la",
-        "las",
-        "el",
-        "los",
-        "en",
-        "un",
-        "una",
-        "al",
-        "der",
-        "die",
-        "das",
-        "des",
-        "dem",
-        "den",
-        "von",
-        "ein",
-        "eine",
-    ]
-)
+_LINKING_WORDS = word_set("a an the of to in de del la las el los en un una al der die das des dem den von ein eine")
 """Words that may stand between those of a name in another order."""
 VERB_REACH = 8
 """Words before a common word that are looked at to tell a verb."""
 
 # Closed classes of English that stand before a verb, and before a noun.
-_BEFORE_VERB = frozenset(
-    ["i", "you", "we", "they", "who", "to", "can", "could", "will", "would", "should", "may", "might"]
-)
-_BEFORE_VERB |= {"must", "cannot", "ll", "t", "do", "does", "did", "really", "also", "just"}
+_BEFORE_VERB = word_set("""
+    i you we they who to can could will would should may might must cannot ll t do does did really also just
+""")
 _DO = frozenset(["do", "does", "did", "doesn", "don", "didn"])
 _THIRD_PERSONS = frozenset(["it", "that", "this", "which", "he", "she", "what", "who", "one"])
 _ADVERBS = frozenset(["really", "also", "just", "only", "probably", "always", "usually", "actually", "still"])
-_DETERMINERS = frozenset(
-    ["the", "a", "an", "my", "your", "his", "her", "its", "our", "their", "each", "every", "no", "any"]
-)
+_DETERMINERS = word_set("the a an my your his her its our their each every no any")
 
 
 SENSE_FILE = Path(__file__).with_name("weights") / "sense" / "sense.json"

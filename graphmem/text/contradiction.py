@@ -85,6 +85,8 @@ class PairReading:
         return self.likely is PairClass.TRUE_CONTRADICTION and self.opposed >= CONTRADICTORY
 
 
+VECTORS_HELD = 512
+"""Statements whose embeddings are kept."""
 SAME_READING = PairReading(
     np.eye(len(PAIR_CLASSES), dtype=np.float32)[PAIR_CLASSES.index(PairClass.COMPATIBLE)], 0.0, 0.0
 )
@@ -101,6 +103,8 @@ class ContradictionNetwork:
 
     def __init__(self, network: ShippedNetwork, threads: int, folder: Path = CONTRADICTION_FOLDER) -> None:
         self._network = network
+        # A new statement is compared with several, and those with one after the other.
+        self._vector = lru_cache(maxsize=VECTORS_HELD)(lambda text: network.encode([text])[0])
         self._session: Any = open_network(folder, threads)
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[PairReading]:
@@ -108,7 +112,7 @@ class ContradictionNetwork:
         return [self._read(old, new) for old, new in pairs]
 
     def _read(self, old: str, new: str) -> PairReading:
-        vectors = self._network.encode([old, new])
+        vectors = np.stack([self._vector(old), self._vector(new)])
         if _says_the_same(old, new, vectors):
             return SAME_READING
         hidden, second = self._network.seen_pair(old, new)

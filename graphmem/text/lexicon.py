@@ -1,12 +1,13 @@
 """Word lists of English, one for each concept; every rule about language reads these."""
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text, which blanks part."""
     return frozenset(text.split())
 
 
 # Short forms (don't, I'll) are cut at the apostrophe before they are looked up.
-STOP_WORDS = _words("""
+STOP_WORDS = word_set("""
     a able about above actually after again ah aha all also although always am an and another any anyone anything
     are aren around as ask asked at away back be because been before being below best better between both but by
     call called came can cannot cant come comes coming could couldn did didn do does doesn doing don done dont down
@@ -27,7 +28,7 @@ STOP_WORDS = _words("""
 """)
 """Function words, and talk that says nothing about its subject."""
 
-QUERY_STOP_WORDS = _words("""
+QUERY_STOP_WORDS = word_set("""
     a about all am an and any are as at be been but by can could d did do does doing for from had has have having he
     her hers him his how i if in into is it its itself ll m me my of on or our re s she should so some such t than that
     the their them then there these they this those to ve was we were what when where which while who whom whose why
@@ -36,17 +37,17 @@ QUERY_STOP_WORDS = _words("""
 """Words that questions are made of: "first", "help" or "money" may be what one looks for, so they are not here."""
 
 
-INTERROGATIVES = _words("what why how when where who which whose")
+INTERROGATIVES = word_set("what why how when where who which whose")
 """Words that open a question, whatever follows."""
 
-NEGATIONS = _words("""
+NEGATIONS = word_set("""
     not no never none nothing nobody nowhere neither nor without cannot cant dont doesnt didnt isnt arent wasnt wont
     havent
 """)
 """Words that deny; so does everything that ends in n't (`is_negation`)."""
 
-FIRST_PERSON = _words("i i'm i've i'd i'll im ive my me mine myself we we're we've we'd we'll our ours us")
-SECOND_PERSON = _words("you you're you've you'd you'll your yours yourself u ur")
+FIRST_PERSON = word_set("i i'm i've i'd i'll im ive my me mine myself we we're we've we'd we'll our ours us")
+SECOND_PERSON = word_set("you you're you've you'd you'll your yours yourself u ur")
 SMALL_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
 """Number words up to the ages of pupils, as a part of a pattern."""
 
@@ -58,11 +59,11 @@ SEASONS = tuple("spring summer autumn fall winter".split())  # noqa: SIM905
 _SHORT_DATES = "mon tue tues wed thu thur thurs fri sat jan feb mar apr jun jul aug sept sep oct nov dec"
 # "may", "spring" and "fall" say when only beside other words; `time_ranges` reads them there.
 TIME_WORDS = (
-    _words("""
+    word_set("""
         yesterday today tonight tomorrow ago last week weeks weekend weekends month months year years recently since
         birthday christmas easter
     """)
-    | _words(_SHORT_DATES)
+    | word_set(_SHORT_DATES)
     | {day + plural for day in WEEKDAYS for plural in ("", "s")}
     | set(MONTHS + SEASONS) - {"may", "spring", "fall"}
 )
@@ -78,7 +79,7 @@ _KIN = {
 }
 SAME_KIN = {name: kin for kin, names in _KIN.items() for name in names.split()}
 KIN = (
-    _words("""
+    word_set("""
         sister brother uncle cousin nephew niece stepmother stepfather stepmom stepmum stepdad stepsister stepbrother
         son daughter wife husband girlfriend boyfriend partner twin
     """)
@@ -87,13 +88,13 @@ KIN = (
 )
 """Relatives, in the singular."""
 
-GREETINGS = _words("hi hello hey hiya howdy yo sup greetings")
-GOODBYES = _words("bye goodbye cya goodnight")
-THANKS = _words("thanks thank thx ty thnx cheers appreciate")
-INTERJECTIONS = _words("""
+GREETINGS = word_set("hi hello hey hiya howdy yo sup greetings")
+GOODBYES = word_set("bye goodbye cya goodnight")
+THANKS = word_set("thanks thank thx ty thnx cheers appreciate")
+INTERJECTIONS = word_set("""
     wow whoa oh ooh ohh ah aha aww aw haha hahaha hehe lol omg ok okay alright yay woohoo hmm hm um uh well sorry please
 """)
-PRAISE = _words("""
+PRAISE = word_set("""
     cool nice great awesome amazing good lovely sweet fantastic wonderful excellent brilliant perfect super neat
     incredible congrats congratulations interesting impressive inspiring glad welcome
 """)
@@ -103,11 +104,11 @@ PHATIC = (
     | THANKS
     | INTERJECTIONS
     | PRAISE
-    | _words("morning afternoon evening how how's how're how've what's up talk chat kidding worries problem luck")
+    | word_set("morning afternoon evening how how's how're how've what's up talk chat kidding worries problem luck")
 )
 """Words of small talk: a sentence of these, and of `LIGHT` words, greets, thanks, praises or takes leave."""
 # No "I", "my", "not", "yes": those tell something.
-LIGHT = _words("""
+LIGHT = word_set("""
     a an the is it's its it that that's thats this these so really very pretty totally absolutely truly such just
     too also to of for and you your you're u are all much lot lots man dude buddy mate guys everyone there again
     have been doing going day things everything anything new see seeing hear hearing know from with later soon

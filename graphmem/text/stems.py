@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from snowballstemmer import stemmer
 
+from graphmem.text.lexicon import word_set
 from graphmem.text.words import is_known
 
 MAX_STEMMED_LETTERS = 40
@@ -38,40 +39,14 @@ _FORMS = """
 _IRREGULAR = {
     form: forms[0] for line in _FORMS.replace("\n", ";").split(";") if (forms := line.split()) for form in forms[1:]
 }
-_PLURALS = frozenset(
-    [
-        "children",
-        "men",
-        "women",
-        "people",
-        "feet",
-        "teeth",
-        "mice",
-        "geese",
-        "knives",
-        "lives",
-        "wives",
-        "halves",
-        "leaves",
-        "wolves",
-        "shelves",
-        "thieves",
-        "loaves",
-        "buses",
-        "am",
-        "is",
-        "are",
-        "has",
-        "does",
-        "goes",
-    ]
-)
+_PLURALS = word_set("""
+    children men women people feet teeth mice geese knives lives wives halves leaves wolves shelves thieves loaves buses
+    am is are has does goes
+""")
 _ENGLISH = stemmer("english")
 
 
-_SAME_IN_PAST = frozenset(
-    "beat cut hit hurt put let quit shut drawed misread read shed split".split()  # noqa: SIM905
-)
+_SAME_IN_PAST = word_set("beat cut hit hurt put let quit shut drawed misread read shed split")
 _VOWELS = frozenset("aeiouy")
 _SIBILANTS = ("sses", "shes", "ches", "xes", "zes")
 _NOT_PLURAL = ("ss", "us", "is")
@@ -128,16 +103,7 @@ def is_past(word: str) -> bool:
         return True
     if word in _IRREGULAR:
         return word not in _PLURALS
-    return word.endswith("ed") and word not in (
-        "need",
-        "feed",
-        "bleed",
-        "breed",
-        "speed",
-        "succeed",
-        "proceed",
-        "exceed",
-    )
+    return word.endswith("ed") and not word.endswith("eed")
 
 
 def uninflected(word: str) -> str:

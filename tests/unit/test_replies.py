@@ -1,5 +1,6 @@
 """Replies of the offline mind: reckoned, quoted, or one of few kind sentences; nothing is asked back."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -53,8 +54,29 @@ def test_exact_reply(text: str, said: str) -> None:
     ],
 )
 def test_reply_by_act(text: str, task: str, name: str) -> None:
-    beginnings = tuple(each.partition("{")[0] for each in TEMPLATES[name])
+    beginnings = tuple(re.split("{|telling me", each)[0] for each in TEMPLATES[name])
     assert reply(text, task=task).startswith(beginnings), reply(text, task=task)
+
+
+def test_newer_statement_that_fits_nearly_as_well_is_quoted_beside_the_best() -> None:
+    hens = noted("My mother runs a shop with two sewing machines, and we keep twelve hens.", AT - timedelta(days=44))
+    fewer = noted("Permit me to correct an earlier statement: the hens number nine.", AT - timedelta(days=20))
+    remembered = Remembered(ledger=(hens, fewer), asked_for=AskedFor.OWN, today=AT, similarity={"e": 0.6})
+    found = reply("How many hens did I finally say we keep?", remembered=remembered)
+    assert found.index("twelve hens") < found.index("the hens number nine")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("my new teacher is mr hill", "about mr hill"),
+        ("my grandma died on sunday and i miss her so much", "about your grandma"),
+        ("Hi, my name is Tomas and I am twelve", ""),
+    ],
+)
+def test_reply_names_whom_a_message_names(text: str, names: str) -> None:
+    assert names in reply(text)
+    assert ("about" in reply(text)) is bool(names)
 
 
 def test_question_for_memory_is_answered_by_a_quotation_with_its_day() -> None:
