@@ -40,7 +40,7 @@ from graphmem.text.safety import (
 
 from .options import WRITTEN, Figures, Options, lines, write_lines
 
-LABELLED = ("safety", "personal", "others", "everyday", "warm", "school_talk", "languages", "reports")
+LABELLED = ("safety", "personal", "others", "everyday", "voices", "warm", "school_talk", "languages", "reports")
 """Files of labelled messages."""
 TRICKY = "tricky"
 """Harmless messages with the words and frames of dangerous ones, rarer in talk: no threshold is set by them."""
@@ -50,7 +50,7 @@ OF_MEMORY = ("The student", "On ", "Formerly")
 FURTHER, UNTOUCHED = "more-", "tiage-dev"
 """What the ids of the further rows begin with, which are never tested on, and of the small talk that is only that."""
 HARMLESS_SHARES = {
-    ("everyday", "others"): 0.085,
+    ("everyday", "others", "voices"): 0.095,
     ("tiage", "personal", "school_talk", "ordinary"): 0.0165,
 }
 """Share of the everyday trouble of children that chose, much of it written to look like danger, and of ordinary talk,
@@ -261,7 +261,7 @@ class Judged:
 def write_sample(rows: Sequence[Row]) -> None:
     """Write the test part, as it ships."""
     sources = {"messages": "safety", "small_talk": "tiage", "many_languages": "languages"}
-    sources |= {name: name for name in ("everyday", "personal", "talk")}
+    sources |= {name: name for name in ("everyday", "voices", "personal", "talk")}
     for name, source in sources.items():
         own = [row for row in rows if row.part == "test" and row.source == source]
         written = [
