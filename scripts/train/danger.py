@@ -50,7 +50,7 @@ OF_MEMORY = ("The student", "On ", "Formerly")
 FURTHER, UNTOUCHED = "more-", "tiage-dev"
 """What the ids of the further rows begin with, which are never tested on, and of the small talk that is only that."""
 HARMLESS_SHARES = {
-    ("everyday", "others", "voices"): 0.095,
+    ("everyday", "others", "voices"): 0.09,
     ("tiage", "personal", "school_talk", "ordinary"): 0.0165,
 }
 """Share of the everyday trouble of children that chose, much of it written to look like danger, and of ordinary talk,
