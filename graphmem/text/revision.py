@@ -75,16 +75,17 @@ REPEATED = 0.75
 """Cosine from which two steps of one lesson, both wrong or both right, are one."""
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
-SURELY_ENDED, ENDED_COSINE = 0.9, 0.3
+SURELY_ENDED, ENDED_COSINE = 0.75, 0.3
 """Chance from which a statement is ended, and cosine that two without a word in common then need: of forty that end
 (`tests/data/endings.jsonl`) none is farther."""
-DOUBTED_ENDED, OPPOSED_ENDED, TOGETHER_ENDED, OPPOSED_COSINE = 0.01, 0.7, 1.0, 0.5
+DOUBTED_ENDED, OPPOSED_ENDED, TOGETHER_ENDED, OPPOSED_COSINE = 0.02, 0.7, 1.0, 0.5
 """Chance from which a statement is ended where the contradiction network finds it ended by a chance of so much, of two
-with a word in common that are so near or name one thing: so 8 more of 7,260 held-out pairs end, and two that hold; or
-where both chances add up to so much."""
+with a word in common that are so near or name one thing; or where both chances add up to so much. These bounds and the
+next are passed by as many pairs that hold as those of the network before: of the changes of the shipped chats 43 % are
+noticed, 80 % of what ends rightly (41 and 76 %)."""
 LEAST_CLASH = 0.15
 """Chance that the contradiction network then finds at least that both cannot be so at one time."""
-TOLD_ENDED, TOLD_COSINE = 0.001, 0.45
+TOLD_ENDED, TOLD_COSINE = 0.004, 0.45
 """The same of what is told in words to have ended, of two about one matter: so near, or with two words in common."""
 HELD_STILL = 0.3
 """Chance of having ended, below which a statement that is soon denied has not."""

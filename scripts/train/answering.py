@@ -31,6 +31,8 @@ STUDENT_WORTH = 0.5
 def make(given: Options) -> Figures:
     """Train the network further, or with `--head weights` only fit how much network and embedder count."""
     students, answered = list(lines(WRITTEN / "recollections.jsonl")), list(lines(WRITTEN / "chat_answers.jsonl"))
+    told = {each["student"]: each["statements"] for each in lines(WRITTEN / "endings_voices.jsonl")}
+    voices = [each | {"statements": told[each["student"]]} for each in lines(WRITTEN / "questions_voices.jsonl")]
     apart = [each for each in students if each["split"] == "test"]
     learning = chats_of("train")
     names = {chat["chat"] for chat in learning}
@@ -44,22 +46,29 @@ def make(given: Options) -> Figures:
         for text in texts
     ]
     known = [each for each in students if each["split"] != "test"]
-    rows = Rows(of_students(known, "questions", "q", "answers"), of_chats)
+    own = [each for each in voices if each["split"] != "test"]
+    of = {"asked": "questions", "text": "q", "holds": "answers"}
+    rows = Rows(of_students(known, **of), of_chats, of_students(own, **of))
     if given.head is None:
         train(rows, asked, given.folder)
     fit = weighed(given, apart[1::2])
-    questions = [
-        (q["q"], student["statements"], [i in q["answers"] for i in range(len(student["statements"]))])
-        for student in apart[::2]
-        for q in student["questions"]
-    ]
+
+    def judged_on(some: Sequence[dict[str, Any]]) -> dict[str, float]:
+        questions = (
+            (q["q"], student["statements"], [i in q["answers"] for i in range(len(student["statements"]))])
+            for student in some
+            for q in student["questions"]
+        )
+        return judged([(fitness(given, q, texts), holds) for q, texts, holds in questions], ANSWERS)
+
     in_chats = [
         (e["question"], [*e["answers"], *e["others"]], len(e["answers"])) for e in answered if e["split"] == "test"
     ]
     return {
-        "learned from": len(rows.students) + len(rows.chats),
+        "learned from": len(rows.students) + len(rows.chats) + len(rows.own),
         "network, likeness, nothing": [round(float(each), 2) for each in (*fit.coef_[0], *fit.intercept_)],
-        "held out": judged([(fitness(given, q, texts), holds) for q, texts, holds in questions], ANSWERS),
+        "held out": judged_on(apart[::2]),
+        "in many voices": judged_on([each for each in voices if each["split"] == "test"]),
         "chats": judged(
             [(fitness(given, q, met), [i < n for i in range(len(met))]) for q, met, n in in_chats], ANSWERS
         ),

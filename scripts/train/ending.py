@@ -1,9 +1,10 @@
 """The network that says what a new statement ends, from pairs of what is said and what was said before.
 
-It learns from made-up students with their memories and what they say later (`endings.jsonl`, `endings_plain.jsonl`),
-from what was formed in whole chats and what is said later or met there, of which far less ends (`chat_memories`,
-`chat_endings.jsonl`). Of the small talk of `talk_endings.jsonl` nothing ends, nor does what is said again. The split
-"test" is only measured, and so is what was met in four of the other chats, by which bounds may be chosen.
+It learns from made-up students with their memories and what they say later (`endings.jsonl`, `endings_plain.jsonl`,
+and in their own words `endings_voices.jsonl`), from what was formed in whole chats and what is said later or met
+there, of which far less ends (`chat_memories`, `chat_endings.jsonl`). Of the small talk of `talk_endings.jsonl` nothing
+ends, nor does what is said again. The split "test" is only measured, and so is what was met in four of the other chats,
+by which bounds may be chosen.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +23,15 @@ from .tower import typed
 
 def make(given: Options) -> Figures:
     """Train the network further."""
-    students, plain, met, talk = (
-        list(lines(WRITTEN / f"{name}.jsonl")) for name in ("endings", "endings_plain", "chat_endings", "talk_endings")
-    )
+    names = ("endings", "endings_plain", "endings_voices", "chat_endings", "talk_endings")
+    students, plain, voices, met, talk = (list(lines(WRITTEN / f"{name}.jsonl")) for name in names)
     names = {chat["chat"] for chat in chats_of("train")}
     known = [each for each in met if each["chat"] in names]
     of_chats = list(from_chats(known, [each for each in talk if each["split"] != "test"]))
-    learned = [each for each in (*students, *plain) if each["split"] != "test"]
-    rows = Rows(of_students(learned, "news", "text", "ends"), of_chats)
+    learned, own = ([each for each in some if each["split"] != "test"] for some in ([*students, *plain], voices))
+    told = {"asked": "news", "text": "text", "holds": "ends"}
+    # What is told in own words is met in every round, as memories are such words.
+    rows = Rows(of_students(learned, **told), of_chats, of_students(own, **told))
     train(rows, typed, given.folder)
 
     def chances(new: str, olds: Sequence[str]) -> list[float]:
@@ -50,10 +52,11 @@ def make(given: Options) -> Figures:
     ]  # fmt: skip
     in_talk = [chances(each["new"], each["holds"]) for each in talk if each["split"] == "test"]
     return {
-        "learned from": len(rows.students) + len(rows.chats),
+        "learned from": len(rows.students) + len(rows.chats) + len(rows.own),
         "held out": judged(apart(students), SURELY_ENDED),
         "plainly said": judged(apart([each for each in students if each["plain"]]), SURELY_ENDED),
         "plainly said at home": judged(apart(plain), SURELY_ENDED),
+        "in many voices": judged(apart(voices), SURELY_ENDED),
         "chats": judged(in_chats, SURELY_ENDED),
         "ends in talk": round(float(np.mean([max(own, default=0.0) >= SURELY_ENDED for own in in_talk])), 3),
     }

@@ -22,9 +22,9 @@ LIKE, OTHERS = 4, 2
 """Of the statements for which it does not hold the nearest, and further ones, that a text meets."""
 LIKE_IN_CHAT, OTHERS_IN_CHAT = 6, 3
 """The same of what was said in a whole chat."""
-PART, TYPED_ANEW = 10_000, 0.3
+PART, TYPED_ANEW = 5_000, 0.3
 """Pairs of students in an epoch; share of what was typed in chats that is typed once more."""
-EPOCHS = 3
+EPOCHS = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +38,20 @@ class PairRow:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What is learned from: of students, of which as many as `PART` are met in an epoch, and of whole chats."""
+    """What is learned from: of students, of which as many as `PART` are met in an epoch, and of whole chats.
+
+    own : in own words, all met in an epoch; beside them of chats as many as `PART`
+    """
 
     students: list[PairRow]
     chats: list[PairRow]
+    own: Sequence[PairRow] = ()
 
     def of_epoch(self, as_typed: Callable[[str, random.Random], str], rng: random.Random) -> list[PairRow]:
         """Return the pairs of an epoch; the first text as it might be typed, where it is not typed so already."""
         met = [(row, True) for row in rng.sample(self.students, min(PART, len(self.students)))]
-        met += [(row, rng.random() < TYPED_ANEW) for row in self.chats]
+        chats = rng.sample(self.chats, min(PART, len(self.chats))) if self.own else self.chats
+        met += [(row, rng.random() < TYPED_ANEW) for row in (*chats, *self.own)]
         return [replace(row, first=as_typed(row.first, rng)) if anew else row for row, anew in met]
 
 

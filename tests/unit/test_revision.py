@@ -55,7 +55,7 @@ def work(content: str, words: str, aspect: Aspect, days: float = 0, cosine: floa
         ("I love chess.", "I can't stand chess.", Effect.CONTRADICTS),
         ("I hate decimals.", "I don't hate decimals anymore, they are ok.", Effect.ENDS),
         ("emil is moving to hamburg in march", "emil isn't moving anymore!!", Effect.ENDS),
-        ("i promise i read chapter 3 to oma till friday", "i read chapter 3 to oma on thursday", Effect.ENDS),
+        ("i promise i read chapter 3 to oma till friday", "done! read the chapter to oma", Effect.ENDS),
         ("I like drawing comics.", "I love drawing comics.", Effect.SAME),
         ("I like Honda.", "I like Toyota.", None),
         ("I am allergic to peanuts.", "I am allergic to cats.", None),
