@@ -23,8 +23,8 @@ from .tower import typed
 
 def make(given: Options) -> Figures:
     """Train the network further."""
-    names = ("endings", "endings_plain", "endings_voices", "chat_endings", "talk_endings")
-    students, plain, voices, met, talk = (list(lines(WRITTEN / f"{name}.jsonl")) for name in names)
+    files = ("endings", "endings_plain", "endings_voices", "chat_endings", "talk_endings")
+    students, plain, voices, met, talk = (list(lines(WRITTEN / f"{name}.jsonl")) for name in files)
     names = {chat["chat"] for chat in chats_of("train")}
     known = [each for each in met if each["chat"] in names]
     of_chats = list(from_chats(known, [each for each in talk if each["split"] != "test"]))
