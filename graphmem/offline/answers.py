@@ -11,7 +11,7 @@ from graphmem.text.chunks import leans
 from graphmem.text.contradiction import ANSWERS, NEAREST, about_odds, answer_fitness, asked_text, telling_stems
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.normalize import clean, quoted
-from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE
+from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE, SUCCEEDS
 
 READ_TOGETHER = 4
 """Statements that are read with a question, the likeliest: in the shipped chats twelve answer no more."""
@@ -49,7 +49,7 @@ class Statement:
 
     about : log odds that it is about the question
     context : what it leans on, where it does
-    id : of its memory, where there is one
+    id : of its memory or ledger entry, where there is one
     """
 
     text: str
@@ -135,7 +135,8 @@ def _statements(remembered: Remembered, asked: frozenset[str]) -> Iterable[State
         if entry.given_by is SourceKind.CHAT:
             text = entry.content or ""
             about = about_odds(asked, text, remembered.similarity.get(entry.id, 0.0))
-            yield Statement(text, entry.created_at, about, secret=entry.category is LedgerCategory.SECRET)
+            secret = entry.category is LedgerCategory.SECRET
+            yield Statement(text, entry.created_at, about, secret=secret, id=entry.id)
     best = max((each.weight for each in remembered.memories), default=0.0) or 1.0
     for recalled in _remembered(remembered):
         memory = recalled.memory
@@ -204,12 +205,14 @@ def _quotation(statement: Statement, today: datetime | None) -> str:
 def _told_later(best: Statement, fit: Sequence[tuple[float, Statement]], remembered: Remembered) -> str:
     """Return quotations of what the student said later on the matter of the best statement (spec 10, threads).
 
-    It is known to follow from it, or fits the question nearly as well.
+    It took its place or follows from it, or is a memory that fits the question nearly as well.
     """
-    thread = (each.memory for each in remembered.memories if f"{SINCE} {best.id}" in each.why)
+    reasons = {f"{SINCE} {best.id}", f"{SUCCEEDS} {best.id}"}
+    thread = (each.memory for each in remembered.memories if not reasons.isdisjoint(each.why))
     later = [_as_stated(memory) for memory in thread if memory.id not in remembered.secrets]
     least = max(NEAREST, max((fitness for fitness, each in fit if each is best), default=0.0) - NEWER_WITHIN)
-    newer = [each for fitness, each in fit if fitness >= least and each.at > best.at and not each.past]
+    # What was said today, perhaps another question, stands in the conversation itself.
+    newer = [each for fitness, each in fit if fitness >= least and each.at > best.at and each.id and not each.past]
     found = {each.text: each for each in (*later, *sorted(newer, key=lambda each: each.at)[-MOST_NEWER:])}
     told = sorted(found.values(), key=lambda each: each.at)
     return "".join(LATER.format(when=_when(each, remembered.today), quote=_quote(each.text)) for each in told)

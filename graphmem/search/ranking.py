@@ -45,7 +45,7 @@ from graphmem.text.memory_block import (
     woven_lines,
 )
 from graphmem.text.pairs import gist, is_said_by
-from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE, ProfilePart, load_profile_model
+from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, SINCE, SUCCEEDS, ProfilePart, load_profile_model
 
 HOP = 0.5
 """Share of its seed's relevance that a memory found along edges gets, before the edges' weights are counted."""
@@ -345,7 +345,7 @@ def with_threads(
     for each in likely:
         lines.setdefault(each.memory.id, each)
         related = _thread(each.memory, index, moment) if _is_statement(each.memory, moment) else ()
-        newer = ((other, "now, not") for other in _successors(each.memory, index, edges) if is_valid(other, moment))
+        newer = ((other, SUCCEEDS) for other in _successors(each.memory, index, edges) if is_valid(other, moment))
         for memory, why in (*newer, *related):
             if clear(memory.id) and memory.id not in lines:
                 gravity, reasons = gravity_now(memory, moment), (f"{why} {each.memory.id}",)

@@ -23,8 +23,8 @@ from graphmem.text.networks import LinearHead, opened_weights, read_head
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
 LAST_SESSION = "last session"
 """Reason of what is recalled since the student asks for last time."""
-SINCE = "since"
-"""Reason, before an id, of a statement that was made later on the subject of that memory."""
+SINCE, SUCCEEDS = "since", "now, not"
+"""Reasons, before an id, of a statement made later on the subject of that memory, and of what took its place."""
 ASKED_AS_WHOLE = "asked for"
 """Reason of what a question for a whole brings: all that is remembered, what is hard, what the student can do."""
 
