@@ -236,8 +236,9 @@ async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figure
         whom = [Who(harness.BENCH_INSTITUTION, f"student-{i}") for i in range(JOBS_STUDENTS)]
         await asyncio.gather(*(_busy(gm, who, texts, JOBS // JOBS_STUDENTS) for who in whom))
         await asyncio.to_thread(deployment.start_workers, count)
-        # Jobs wait for sessions; these are opened together, when all workers are ready.
-        await asyncio.gather(*(students.open_session(gm, who, harness.PASSWORD) for who in whom))
+        # Jobs wait for sessions; these are opened when all workers are ready, as fast as passwords are checked.
+        for who in whom:
+            await students.open_session(gm, who, harness.PASSWORD)
         await _await_done(gm.graph)
         (times,), (effects,) = await _bench_rows(gm.graph, "jobs_times"), await _bench_rows(gm.graph, "jobs_effects")
     return {

@@ -51,7 +51,7 @@ _ENTRIES = frozenset(_LEDGER.values())
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "greeting": ("Hello! Good to see you.", "Hi, good that you are here."),
     "goodbye": ("Goodbye, and thank you for today.", "See you next time. Well done today."),
-    "thanks": ("You are welcome.", "Gladly."),
+    "thanks": ("You are welcome.",),
     "reaction": ("All right.", "I see.", "Okay."),
     "companion": ("I am a program, so there is little to tell of me. I listen, and I remember what you tell me.",),
     "ability": (
@@ -68,7 +68,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     ),
     "work": (
         "Go on, one step at a time, and say why you do each.",
-        "Good, keep going. A small drawing often helps.",
+        "A small drawing often helps.",
     ),
     "idea": (
         "I see how you think of it.",
