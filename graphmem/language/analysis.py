@@ -170,5 +170,5 @@ def explains_work(analysis: MessageAnalysis, *, has_task: bool) -> bool:
     >>> [explains_work(each, has_task=True) for each in read_now(["3/7", "I add the tops, so it is 3/7"])]
     [False, True]
     """
-    least = WORK_AT_TASK if has_task else AT_WORK
-    return len(analysis.text.split()) >= STEP_WORDS and work_chance(analysis.scores) >= least
+    words = sum(any(map(str.isalnum, word)) for word in analysis.text.split())
+    return words >= STEP_WORDS and work_chance(analysis.scores) >= (WORK_AT_TASK if has_task else AT_WORK)

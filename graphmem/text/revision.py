@@ -390,8 +390,10 @@ def _by_networks(new: Claim, old: Claim) -> PairVerdict:
         return NO_EFFECT
     readings = load_contradiction_network().read([(old.words, text) for text in new.asked])
     denied = max((each.opposed for each in readings if each.denies), default=0.0)
-    still = any(each.denies and each.ended < HELD_STILL for each in readings) and new.at - old.at < CHANGE_OF_MIND
-    if may_end and not still and _is_over(new, old, chance, readings, known=known):
+    soon = new.at - old.at < CHANGE_OF_MIND
+    still = any(each.denies and each.ended < HELD_STILL for each in readings) and soon
+    changed = bool(denied) and not soon and chance >= RATHER_ENDED
+    if may_end and not still and (changed or _is_over(new, old, chance, readings, known=known)):
         return _ended(new, old, chance)
     return PairVerdict(Effect.CONTRADICTS, denied, DENIAL) if denied else NO_EFFECT
 
