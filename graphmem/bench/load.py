@@ -236,7 +236,7 @@ async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figure
         whom = [Who(harness.BENCH_INSTITUTION, f"student-{i}") for i in range(JOBS_STUDENTS)]
         await asyncio.gather(*(_busy(gm, who, texts, JOBS // JOBS_STUDENTS) for who in whom))
         await asyncio.to_thread(deployment.start_workers, count)
-        # Jobs wait for sessions; these are opened when all workers are ready, as fast as passwords are checked.
+        # Jobs wait for sessions, opened when all workers are ready; too many passwords at once would be refused.
         for who in whom:
             await students.open_session(gm, who, harness.PASSWORD)
         await _await_done(gm.graph)

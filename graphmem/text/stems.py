@@ -103,7 +103,8 @@ def is_past(word: str) -> bool:
         return True
     if word in _IRREGULAR:
         return word not in _PLURALS
-    return word.endswith("ed") and not word.endswith("eed")
+    present = ("need", "feed", "bleed", "breed", "speed", "succeed", "proceed", "exceed")
+    return word.endswith("ed") and word not in present
 
 
 def uninflected(word: str) -> str:
